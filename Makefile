@@ -1,0 +1,65 @@
+.DEFAULT_GOAL := help
+.PHONY: help venv example report test slow test-libraries check bench docs clean
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.ready-docs
+LIBRARIES_VENV ?= .venv-libraries
+LIBRARIES_READY := $(LIBRARIES_VENV)/.ready
+OUT ?= out
+SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+
+venv: $(READY) ## Create the virtual environment and install dpest into it
+
+example: $(READY) ## Print the exact privacy loss of above-threshold, with its witness
+	@$(BIN)/dpest estimate SVT1
+
+report: $(READY) ## The main job: the exact loss of an example, then the report of all 21 algorithms as out/report.html
+	@$(BIN)/dpest estimate SVT1
+	@mkdir -p $(OUT)
+	@$(BIN)/dpest report --html $(OUT)/report.html
+
+test: $(READY) ## Run the tests
+	$(BIN)/pytest -q -n auto
+
+slow: $(READY) ## Run the slow statistical tests
+	$(BIN)/pytest -q -n auto -m slow
+
+test-libraries: $(LIBRARIES_READY) ## Audit other projects' libraries (an environment of its own)
+	$(LIBRARIES_VENV)/bin/pytest -q -m libraries
+
+check: $(READY) ## Lint, type-check and check the layers
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(READY) ## Run the benchmarks
+	@for b in benchmarks/bench_*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done
+
+docs: $(DOCS_READY) ## Build the documentation into docs/_build/html
+	$(BIN)/python docs/make_pictures.py
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) $(LIBRARIES_VENV) $(OUT) docs/_build
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c '$(SUPPORTED)' || { echo "dpest needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[all]'
+	@touch $@
+
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+$(LIBRARIES_READY): pyproject.toml
+	@test -x $(LIBRARIES_VENV)/bin/python || $(PYTHON) -m venv $(LIBRARIES_VENV)
+	$(LIBRARIES_VENV)/bin/python -m pip install -q --disable-pip-version-check -e '.[report,audit,test,libraries]'
+	@touch $@

@@ -1,0 +1,78 @@
+"""A result as a few lines of plain text."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator
+
+from dpest.report.numbers import bracket, count, log_number, loss, number, seconds
+from dpest.results import Direction, Evidence, Result, Witness
+
+WIDTH = 110
+LABEL = 12
+
+
+def result_text(result: Result) -> str:
+    """Mechanism, loss with bracket and evidence, worst pair, witness and the reason for the method."""
+    head = f"{result.mechanism}: epsilon = {loss_text(result)}"
+    return "\n".join([head, *(_line(label, text) for label, text in _rows(result))])
+
+
+def loss_text(result: Result) -> str:
+    """The loss, its bracket and its evidence on one line."""
+    value = loss(result.epsilon, result.lower, result.upper)
+    inside = [part for part in (bracket(result.epsilon, result.lower, result.upper), evidence_text(result)) if part]
+    return f"{value} ({', '.join(inside)})"
+
+
+def evidence_text(result: Result) -> str:
+    """What kind of statement the number is."""
+    match result.evidence:
+        case Evidence.EXACT | Evidence.CERTIFIED:
+            proved = math.isinf(result.epsilon)
+            return f"{result.evidence.value}, proved" if proved else result.evidence.value
+        case Evidence.ESTIMATE | Evidence.LOWER_BOUND:
+            level = "" if result.confidence is None else f" at {100 * result.confidence:g} % confidence"
+            return f"{result.evidence.value}{level}"
+
+
+def witness_text(witness: Witness) -> str:
+    """The event, how likely it is under both inputs, and the log ratio."""
+    above, below = ("D", "D'") if witness.direction is Direction.LEFT else ("D'", "D")
+    verb = "tends to" if witness.limit else "="
+    return (
+        f"{witness.event}; {witness.measure} {log_number(witness.log_left)} under D, "
+        f"{log_number(witness.log_right)} under D'; ln({above} / {below}) {verb} {number(witness.loss, 12)}"
+    )
+
+
+def _rows(result: Result) -> Iterator[tuple[str, str]]:
+    yield "worst pair", str(result.pair)
+    if len(result.pairs) > 1:
+        yield "pairs", f"{len(result.pairs)} looked at, both directions"
+    if result.witness is not None:
+        yield "witness", witness_text(result.witness)
+    yield "method", _method(result)
+    if result.interrupted:
+        yield "interrupted", "stopped before the end; this is the answer so far"
+    for note in result.notes:
+        yield "note", note
+
+
+def _method(result: Result) -> str:
+    drawn = "" if result.samples is None else f", {count(result.samples)} samples"
+    took = f", {seconds(result.seconds)}" if result.seconds else ""
+    why = f": {result.reason}" if result.reason else ""
+    return f"{result.method}{drawn}{took}{why}"
+
+
+def _line(label: str, text: str) -> str:
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=f"  {label:<{LABEL}}",
+        subsequent_indent=" " * (LABEL + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

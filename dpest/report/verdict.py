@@ -1,0 +1,83 @@
+"""A claim beside what was found: does it hold?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dpest.errors import InvalidInput
+from dpest.report.numbers import bracket, loss
+from dpest.report.text import evidence_text
+from dpest.results import Evidence, Result
+
+# Noise scales such as 1 / eps are rounded to floats: a claim is allowed that much, and no more.
+ROUNDING = 1e-12
+
+
+class Outcome(Enum):
+    """What can be said of a claim."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    NOT_REFUTED = "not refuted"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim of (epsilon, delta)-privacy, the number it was compared with, and the outcome."""
+
+    outcome: Outcome
+    epsilon: float
+    delta: float
+    found: float
+    lower: float
+    upper: float
+
+    @property
+    def claim(self) -> str:
+        """The claim in words."""
+        return f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
+
+
+def judge(result: Result, epsilon: float, delta: float = 0.0) -> Verdict:
+    """Whether the claim holds on the pairs that the result looked at."""
+    if not epsilon >= 0:
+        raise InvalidInput(f"the claimed epsilon must be a number >= 0, got {epsilon!r}")
+    if not 0 <= delta <= 1:
+        raise InvalidInput(f"the claimed delta must lie in [0, 1], got {delta!r}")
+    if delta == 0:
+        outcome = _outcome(result.evidence, result.lower, result.upper, epsilon)
+        return Verdict(outcome, epsilon, delta, result.epsilon, result.lower, result.upper)
+    found = result.delta(epsilon)
+    outcome = _outcome(result.evidence, found.lower, found.upper, delta)
+    return Verdict(outcome, epsilon, delta, float(found), found.lower, found.upper)
+
+
+def _outcome(evidence: Evidence, lower: float, upper: float, claim: float) -> Outcome:
+    if lower > claim * (1 + ROUNDING):
+        return Outcome.VIOLATED
+    match evidence:
+        case Evidence.EXACT | Evidence.CERTIFIED:
+            return Outcome.HOLDS if upper <= claim * (1 + ROUNDING) else Outcome.NOT_REFUTED
+        case Evidence.ESTIMATE | Evidence.LOWER_BOUND:
+            return Outcome.NOT_REFUTED
+
+
+def found_text(result: Result, verdict: Verdict) -> str:
+    """The number that the claim was compared with, with its bracket."""
+    name = "delta" if verdict.delta else "epsilon"
+    inside = ", ".join(part for part in (bracket(verdict.found, verdict.lower, verdict.upper), evidence_text(result)) if part)
+    return f"{name} = {loss(verdict.found, verdict.lower, verdict.upper)} ({inside})"
+
+
+def verdict_text(result: Result, verdict: Verdict) -> str:
+    """The verdict in one sentence."""
+    pairs = f"{len(result.pairs)} pair{'s' if len(result.pairs) > 1 else ''}"
+    found = found_text(result, verdict)
+    match verdict.outcome:
+        case Outcome.HOLDS:
+            return f"{result.mechanism}: the claim {verdict.claim} holds on the {pairs} checked: {found}"
+        case Outcome.VIOLATED:
+            return f"{result.mechanism}: the claim {verdict.claim} is violated: {found}"
+        case Outcome.NOT_REFUTED:
+            return f"{result.mechanism}: the claim {verdict.claim} is not refuted on the {pairs} checked: {found}"

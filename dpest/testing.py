@@ -1,0 +1,93 @@
+"""Privacy claims as assertions: `assert_private` in the tests of any project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpest.report.verdict import Verdict
+    from dpest.results import Result
+
+_checks: ContextVar[list[Check] | None] = ContextVar("dpest_checks", default=None)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim that was checked: what a test run's summary shows."""
+
+    mechanism: str
+    claim: str
+    outcome: str
+    found: str
+    method: str
+    pairs: int
+
+    def __str__(self) -> str:
+        return f"{self.mechanism}: {self.claim} {self.outcome}; found {self.found}; {self.method}, {self.pairs} pair(s)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as it travels from a test worker."""
+        return asdict(self)
+
+
+class PrivacyViolation(AssertionError):
+    """A claim does not hold: the message is the counterexample."""
+
+
+def assert_private(
+    mechanism: Callable[..., Any],
+    epsilon: float,
+    pairs: Any = None,
+    *,
+    delta: float = 0.0,
+    n: int | None = None,
+    adjacency: str = "linf",
+    exact: bool = False,
+    **options: Any,
+) -> Result:
+    """Fail, with the counterexample, unless the mechanism keeps its claim on these pairs.
+
+    `exact=True` also fails where only sampling could answer; other keywords go to `dpest.estimate`.
+    """
+    from dpest.analysis import estimate
+    from dpest.report.verdict import Outcome, judge
+
+    if exact:
+        options["method"] = "exact"
+    result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
+    verdict = judge(result, epsilon, delta)
+    _record(result, verdict)
+    if verdict.outcome is Outcome.VIOLATED:
+        raise PrivacyViolation(_counterexample(result, verdict))
+    return result
+
+
+@contextmanager
+def recording() -> Iterator[list[Check]]:
+    """The checks made inside this block, as a list that grows."""
+    checks: list[Check] = []
+    token = _checks.set(checks)
+    try:
+        yield checks
+    finally:
+        _checks.reset(token)
+
+
+def _record(result: Result, verdict: Verdict) -> None:
+    checks = _checks.get()
+    if checks is not None:
+        from dpest.report.verdict import found_text
+
+        outcome = verdict.outcome.value
+        method = result.method if result.samples is None else f"{result.method} ({result.samples:,} samples)"
+        checks.append(Check(result.mechanism, verdict.claim, outcome, found_text(result, verdict), method, len(result.pairs)))
+
+
+def _counterexample(result: Result, verdict: Verdict) -> str:
+    from dpest.report.verdict import verdict_text
+
+    return f"{verdict_text(result, verdict)}\n{result}"
