@@ -1,0 +1,84 @@
+"""Seeing a long run come: a bar on standard error, or a callback."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Protocol, TextIO
+
+PATIENCE_SECONDS = 2.0
+LINE_SECONDS = 10.0
+
+
+class Progress(Protocol):
+    """Called with the samples done, their total, and what is being done."""
+
+    def __call__(self, done: int, total: int, message: str) -> None: ...
+
+
+def silent(done: int, total: int, message: str) -> None:
+    """Show nothing."""
+
+
+class Bar:
+    """A progress bar that appears only when the run lasts longer than two seconds."""
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._start = clock()
+        self._last_line = -LINE_SECONDS
+        self._rich: Any = None
+        self._shown = False
+
+    def __call__(self, done: int, total: int, message: str) -> None:
+        now = self._clock() - self._start
+        if now < PATIENCE_SECONDS:
+            return
+        if self._stream.isatty():
+            self._on_terminal(done, total, message, now)
+        elif now - self._last_line >= LINE_SECONDS:
+            self._last_line = now
+            self._stream.write(f"dpest: {_words(done, total, message, now)}\n")
+            self._stream.flush()
+        self._shown = True
+
+    def _on_terminal(self, done: int, total: int, message: str, now: float) -> None:
+        if self._rich is None:
+            self._rich = _rich_bar(self._stream)
+        if self._rich is False:
+            self._stream.write(f"\r\x1b[2Kdpest: {_words(done, total, message, now)}")
+            self._stream.flush()
+        else:
+            self._rich.update(self._rich.task_ids[0], completed=done, total=total, description=message)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+        if self._rich:
+            self._rich.stop()
+        elif self._shown and self._stream.isatty():
+            self._stream.write("\r\x1b[2K")
+            self._stream.flush()
+
+
+def _words(done: int, total: int, message: str, seconds: float) -> str:
+    left = seconds * (total - done) / done if done else 0.0
+    return f"{message}: {done:,} of {total:,} samples ({100 * done // max(total, 1)} %), about {left:.0f} s left"
+
+
+def _rich_bar(stream: TextIO) -> Any:
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+    except ImportError:
+        return False
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = RichProgress(*columns, console=Console(file=stream), transient=True)
+    bar.add_task("sampling", total=None)
+    bar.start()
+    return bar
