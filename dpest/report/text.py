@@ -6,7 +6,9 @@ import math
 import textwrap
 from collections.abc import Iterator
 
+from dpest.inputs import show
 from dpest.report.numbers import bracket, count, log_number, loss, number, seconds
+from dpest.report.table import plain_table
 from dpest.results import Direction, Evidence, Result, Witness
 
 WIDTH = 110
@@ -16,7 +18,7 @@ LABEL = 12
 def result_text(result: Result) -> str:
     """Mechanism, loss with bracket and evidence, worst pair, witness and the reason for the method."""
     head = f"{result.mechanism}: epsilon = {loss_text(result)}"
-    return "\n".join([head, *(_line(label, text) for label, text in _rows(result))])
+    return "\n".join([head, *(_line(label, text) for label, text in summary_rows(result))])
 
 
 def loss_text(result: Result) -> str:
@@ -47,7 +49,8 @@ def witness_text(witness: Witness) -> str:
     )
 
 
-def _rows(result: Result) -> Iterator[tuple[str, str]]:
+def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
+    """What a person reads beside the loss: label and text."""
     yield "worst pair", str(result.pair)
     if len(result.pairs) > 1:
         yield "pairs", f"{len(result.pairs)} looked at, both directions"
@@ -76,3 +79,19 @@ def _line(label: str, text: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def pairs_table(result: Result) -> str:
+    """One row per pair: the inputs, and the loss in both directions; the worst one is marked."""
+    rows = [
+        [
+            "*" if p.pair == result.pair else "",
+            p.pair.name or f"pair {i}",
+            show(p.pair.left),
+            show(p.pair.right),
+            number(p.forward, 10),
+            number(p.backward, 10),
+        ]
+        for i, p in enumerate(result.pairs, 1)
+    ]
+    return plain_table(["", "pair", "D", "D'", "ln(D / D')", "ln(D' / D)"], rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from dpest.errors import InvalidInput
 from dpest.report.numbers import bracket, loss
@@ -37,6 +39,11 @@ class Verdict:
     def claim(self) -> str:
         """The claim in words."""
         return f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; infinities are strings."""
+        numbers = {name: getattr(self, name) for name in ("epsilon", "delta", "found", "lower", "upper")}
+        return {"outcome": self.outcome.value, **{k: v if math.isfinite(v) else str(v) for k, v in numbers.items()}}
 
 
 def judge(result: Result, epsilon: float, delta: float = 0.0) -> Verdict:

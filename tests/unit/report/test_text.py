@@ -4,31 +4,10 @@ from __future__ import annotations
 
 import math
 
-from dpest.inputs import Pair
 from dpest.report.numbers import bracket, log_number, loss, seconds
 from dpest.report.text import result_text
-from dpest.results import Direction, Evidence, PairResult, Result, Witness
-
-PAIR = Pair("one_above", [1.0, 1.0], [2.0, 1.0])
-WITNESS = Witness(PAIR, Direction.RIGHT, "output == 1", "probability", math.log(0.25), math.log(0.5))
-
-
-def result(**changes: object) -> Result:
-    pair = PairResult(PAIR, math.log(2), math.log(2), math.log(2), 0.1, math.log(2), WITNESS)
-    fields: dict[str, object] = {
-        "epsilon": math.log(2),
-        "lower": math.log(2) - 1e-15,
-        "upper": math.log(2) + 1e-15,
-        "method": "exact",
-        "evidence": Evidence.EXACT,
-        "confidence": None,
-        "pair": PAIR,
-        "witness": WITNESS,
-        "reason": "two paths, one output each",
-        "pairs": (pair,),
-        "mechanism": "coin",
-    }
-    return Result(**{**fields, **changes})  # type: ignore[arg-type]
+from dpest.results import Evidence
+from tests.unit.report.samples import result
 
 
 def test_exact_result_names_everything_that_one_checks_by_hand() -> None:

@@ -1,0 +1,58 @@
+"""`dpest check`: does a claim hold? For scripts and CI."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from dpest.cli.options import Question, ask, json_option, question, question_options, sampling_options
+from dpest.errors import InvalidInput
+
+
+@click.command("check")
+@question_options
+@click.option("--epsilon", type=float, help="The claimed epsilon; a built-in name brings its own.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="The claimed delta.")
+@click.option("--exact", is_flag=True, help="Refuse (exit 2) where only sampling could answer.")
+@sampling_options
+@json_option
+def command(
+    target: str,
+    pairs: tuple[tuple[str, str], ...],
+    n: int | None,
+    adjacency: str | None,
+    params: tuple[str, ...],
+    epsilon: float | None,
+    delta: float,
+    exact: bool,
+    as_json: bool,
+    **sampling: Any,
+) -> int:
+    """Check the claim that TARGET is (epsilon, delta)-private on the pairs looked at.
+
+    Exit status: 0 the claim holds (or sampling could not refute it), 1 it is violated, 2 wrong use.
+    """
+    from dpest.report.verdict import Outcome, judge, verdict_text
+
+    asked = question(target, pairs, n, adjacency, params)
+    claim = claimed(asked, epsilon)
+    result = ask(asked, "exact" if exact else "auto", sampling)
+    verdict = judge(result, claim, delta)
+    if as_json:
+        click.echo(json.dumps({"verdict": verdict.to_dict(), "result": result.to_dict()}, indent=2, allow_nan=False))
+    else:
+        click.echo(verdict_text(result, verdict))
+        if verdict.outcome is not Outcome.HOLDS:
+            click.echo(str(result))
+    return int(verdict.outcome is Outcome.VIOLATED)
+
+
+def claimed(asked: Question, epsilon: float | None) -> float:
+    """The claim that was given, or that a built-in algorithm makes for itself."""
+    if epsilon is not None:
+        return epsilon
+    if asked.target.algorithm is None:
+        raise InvalidInput(f"which claim? write --epsilon 0.1 after {asked.target.name}")
+    return float(asked.target.algorithm.claim)

@@ -1,0 +1,110 @@
+"""Options that several commands share, and the question that they make up."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from dpest.cli.targets import Target, resolve
+from dpest.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from dpest.results import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
+SAMPLING = ("samples", "seed", "confidence", "workers", "checkpoint")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A target with the pairs, parameters and sampling options that were asked for."""
+
+    target: Target
+    pairs: list[tuple[Any, Any]] | None
+    n: int | None
+    adjacency: str | None
+    params: dict[str, Any]
+    sampling: dict[str, Any]
+
+
+def question_options(command: F) -> F:
+    """The target, its pairs and its parameters."""
+    for decorate in (
+        click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the mechanism; repeatable."),
+        click.option("--adjacency", metavar="l1|linf", help="Which of the seven patterns are adjacent.  [default: linf]"),
+        click.option("-n", "n", type=int, metavar="N", help="Use the input patterns with N coordinates."),
+        click.option("--pair", "pairs", nargs=2, multiple=True, metavar="D D'", help="Two adjacent inputs; repeatable."),
+        click.argument("target"),
+    ):
+        command = decorate(command)
+    return command
+
+
+def sampling_options(command: F) -> F:
+    """How to sample, where sampling happens."""
+    for decorate in (
+        click.option("--checkpoint", type=click.Path(), metavar="FILE", help="Keep what was counted in FILE; resume from it."),
+        click.option("--workers", type=int, metavar="K", help="Processes to sample with."),
+        click.option("--confidence", type=float, help="Of statistical bounds.  [default: 0.95]"),
+        click.option("--seed", type=int, help="Seed of the random streams."),
+        click.option("--samples", type=int, metavar="N", help="Samples per input."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def json_option(command: F) -> F:
+    """Machine-readable output."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")(command)
+
+
+def question(options: Mapping[str, Any]) -> Question:
+    """What the shared options ask for, checked."""
+    target, n = options["target"], options["n"]
+    if options["pairs"] and n is not None:
+        raise InvalidInput("give either --pair D D' or -n N, not both")
+    pairs = [(data(left), data(right)) for left, right in options["pairs"]] or None
+    params = dict(map(parameter, options["params"]))
+    sampling = {key: options[key] for key in SAMPLING if options.get(key) is not None}
+    asked = Question(resolve(target), pairs, n, options["adjacency"], params, sampling)
+    if pairs is None and n is None and asked.target.algorithm is None:
+        raise InvalidInput(f"on which inputs? write --pair '[1, 1]' '[2, 1]' or -n 5 after {target}")
+    return asked
+
+
+def literal(text: str) -> Any:
+    """A value as JSON or as a Python literal; anything else is a string."""
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            return parse(text)
+        except (ValueError, SyntaxError):
+            continue
+    return text
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """`name=value` as a name and a value."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise InvalidInput(f"a parameter is NAME=VALUE, got {text!r}: write --param eps=0.1")
+    return name, literal(value)
+
+
+def data(text: str) -> Any:
+    """An input of the mechanism; what looks like a container must be one."""
+    value = literal(text)
+    if value == text and text[:1] in tuple("[({"):
+        raise InvalidInput(f"cannot read the input {text!r}: write a Python or JSON value such as '[1, 1, 0]'")
+    return value
+
+
+def ask(asked: Question, method: str) -> Result:
+    """The answer of `dpest.estimate` to the question."""
+    from dpest.analysis import estimate
+
+    raise NotImplementedError(estimate, method)

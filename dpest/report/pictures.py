@@ -1,0 +1,60 @@
+"""The pictures of one mechanism as inline SVG, each with words for those who do not see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpest.report.data import Entry, OutputTable
+from dpest.report.numbers import number
+from dpest.report.plots import plot_outputs, plot_pairs, plot_points
+from dpest.report.svg import figure_svg, label_svg
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An inline SVG and the words under it."""
+
+    svg: str
+    caption: str
+
+
+def pictures(entry: Entry, key: str) -> Iterator[Picture]:
+    """What there is to draw: the outputs, the pairs, delta(epsilon), the dependence graph."""
+    if entry.outputs is not None:
+        yield _outputs(entry, entry.outputs, f"{key}-outputs")
+    if len(entry.result.pairs) > 1:
+        yield _pairs(entry, f"{key}-pairs")
+    if entry.profile:
+        yield _profile(entry, f"{key}-profile")
+    if entry.graph:
+        svg = label_svg(entry.graph, f"Dependence graph of {entry.name}", f"{key}-graph")
+        yield Picture(svg, "Which values share noise: draws at the top, what is released at the bottom.")
+
+
+def _outputs(entry: Entry, outputs: OutputTable, key: str) -> Picture:
+    svg = figure_svg(plot_outputs(outputs, entry.result), outputs_words(outputs, entry.name), key)
+    caption = "The output under both inputs of the worst pair; below, the log ratio. A triangle marks the largest."
+    return Picture(svg, f"{caption} {outputs.note}".strip())
+
+
+def _pairs(entry: Entry, key: str) -> Picture:
+    words = f"Loss of {entry.name} for each pair; the table below holds the numbers"
+    return Picture(figure_svg(plot_pairs(entry.result), words, key), "The loss per pair, in both directions.")
+
+
+def _profile(entry: Entry, key: str) -> Picture:
+    start = number(entry.profile[0].delta, 3)
+    words = f"delta as a function of epsilon for {entry.name}, falling from {start} at epsilon 0"
+    svg = figure_svg(plot_points(entry.profile, entry.result.epsilon), words, key)
+    return Picture(svg, "delta(epsilon): on and above the curve the mechanism is (epsilon, delta)-private on these pairs.")
+
+
+def outputs_words(outputs: OutputTable, name: str) -> str:
+    """The picture of the outputs in a sentence."""
+    parts = []
+    if outputs.labels:
+        parts.append(f"probabilities of {len(outputs.labels)} outputs")
+    if outputs.y:
+        parts.append(f"density of the {outputs.axis} from {number(outputs.y[0], 3)} to {number(outputs.y[-1], 3)}")
+    return f"Output of {name} under D and D': {' and '.join(parts)}, with the log ratio"

@@ -1,0 +1,188 @@
+"""Figures: the output under both inputs, the loss per pair, delta(epsilon). Black ink, told apart by line and hatch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dpest.errors import MissingExtra, NotCovered
+from dpest.report.data import OutputTable, ProfilePoint, profile_points
+from dpest.report.numbers import loss
+from dpest.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH = 7.2
+MAX_BARS = 24
+LEFT = {"color": "#1b4965", "linestyle": "-", "label": "D"}
+RIGHT = {"color": "#c1440e", "linestyle": "--", "label": "D'"}
+
+
+def plot_result(result: Result, outputs: OutputTable | None = None) -> Figure:
+    """The output under both inputs of the worst pair with the log ratio under it; without outputs, the loss per pair."""
+    if outputs is None:
+        return plot_pairs(result)
+    return plot_outputs(outputs, result)
+
+
+def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
+    """Both laws side by side, the log ratio below, the largest marked."""
+    columns = [draw for draw, there in ((_bars, outputs.labels), (_curves, outputs.y)) if there]
+    if not columns:
+        raise NotCovered("there is no output to draw: the table holds neither masses nor a density")
+    figure = _figure(4.6)
+    axes = figure.subplots(2, len(columns), squeeze=False, height_ratios=[3, 2])
+    for column, draw in enumerate(columns):
+        draw(axes[0][column], axes[1][column], outputs)
+        if result is not None:
+            _loss_lines(axes[1][column], result)
+    axes[0][0].legend(frameon=False)
+    axes[1][0].set_ylabel("ln(D / D')")
+    return figure
+
+
+def plot_pairs(result: Result) -> Figure:
+    """The loss of each pair that was looked at, in both directions."""
+    names = [p.pair.name or f"pair {i + 1}" for i, p in enumerate(result.pairs)]
+    figure = _figure(1.2 + 0.42 * len(names))
+    ax = figure.subplots()
+    rows = range(len(names))
+    cap = _cap([v for p in result.pairs for v in (p.forward, p.backward)])
+    left = {"facecolor": LEFT["color"], "edgecolor": LEFT["color"], "label": "D over D'"}
+    right = {"facecolor": "white", "edgecolor": RIGHT["color"], "hatch": "////", "label": "D' over D"}
+    _row_bars(ax, [r - 0.2 for r in rows], [p.forward for p in result.pairs], cap, left)
+    _row_bars(ax, [r + 0.2 for r in rows], [p.backward for p in result.pairs], cap, right)
+    ax.set_yticks(list(rows), names)
+    ax.invert_yaxis()
+    ax.set_xlabel("loss (largest log ratio)")
+    ax.set_xlim(0, 1.22 * cap)
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return figure
+
+
+def plot_profile(result: Result) -> Figure:
+    """delta(epsilon) of the pairs that were looked at."""
+    points = profile_points(result)
+    if not points:
+        raise NotCovered("delta(eps) is not known for this result: it is there for exact results of one output group")
+    return plot_points(points, result.epsilon)
+
+
+def plot_points(points: Sequence[ProfilePoint], epsilon: float) -> Figure:
+    """delta(epsilon) through points, with its bracket as a band and the loss as a line."""
+    figure = _figure(2.9)
+    ax = figure.subplots()
+    xs = [p.epsilon for p in points]
+    ax.plot(xs, [p.delta for p in points], color="black")
+    ax.fill_between(xs, [p.lower for p in points], [p.upper for p in points], color="0.8", linewidth=0)
+    if epsilon < math.inf:
+        ax.axvline(epsilon, color="black", linestyle=":", linewidth=1)
+        place = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
+        ax.annotate(f"loss {epsilon:.4g}", (epsilon, ax.get_ylim()[1]), **place)
+    ax.set_ylim(bottom=0)
+    ax.set_xlim(left=0)
+    ax.set_xlabel("epsilon")
+    ax.set_ylabel("delta(epsilon)")
+    return figure
+
+
+def _figure(height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtra("plots need matplotlib: pip install 'dpest-loss[report]'") from error
+    return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
+    """Outputs with mass of their own: the likeliest ones, and the one that gives the loss."""
+    chosen = chosen_rows(outputs)
+    xs = range(len(chosen))
+    left = [math.exp(outputs.log_left[i]) for i in chosen]
+    right = [math.exp(outputs.log_right[i]) for i in chosen]
+    top.bar([x - 0.2 for x in xs], left, 0.38, color=LEFT["color"], label="D")
+    top.bar([x + 0.2 for x in xs], right, 0.38, facecolor="white", edgecolor=RIGHT["color"], hatch="////", label="D'")
+    ratios = [log_ratio(outputs.log_left[i], outputs.log_right[i]) for i in chosen]
+    cap = _cap(ratios)
+    bottom.bar(list(xs), [_clamp(r, cap) for r in ratios], 0.6, color="0.55", edgecolor="black")
+    _mark(bottom, list(xs), ratios, cap)
+    top.set_ylabel("probability")
+    top.set_xticks([])
+    bottom.set_xticks(list(xs), [_short(outputs.labels[i]) for i in chosen], rotation=90 if len(chosen) > 6 else 0)
+    if len(chosen) < len(outputs.labels):
+        top.set_title(f"{len(chosen)} of {len(outputs.labels)} outputs", fontsize="medium")
+
+
+def _curves(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
+    """One density on a grid."""
+    top.plot(outputs.y, [math.exp(v) for v in outputs.log_density_left], **LEFT)
+    top.plot(outputs.y, [math.exp(v) for v in outputs.log_density_right], **RIGHT)
+    ratios = [log_ratio(a, b) for a, b in zip(outputs.log_density_left, outputs.log_density_right, strict=True)]
+    cap = _cap(ratios)
+    bottom.plot(outputs.y, [_clamp(r, cap) for r in ratios], color="black")
+    _mark(bottom, outputs.y, ratios, cap)
+    top.set_ylabel("density")
+    top.set_ylim(bottom=0)
+    top.set_xticklabels([])
+    bottom.set_xlabel(outputs.axis)
+
+
+def chosen_rows(outputs: OutputTable, limit: int = MAX_BARS) -> list[int]:
+    """The rows to draw, in table order: the largest log ratio both ways, then the likeliest."""
+    every = range(len(outputs.labels))
+    if len(every) <= limit:
+        return list(every)
+    ratios = [log_ratio(a, b) for a, b in zip(outputs.log_left, outputs.log_right, strict=True)]
+    extremes = {max(every, key=ratios.__getitem__), min(every, key=ratios.__getitem__)}
+    likeliest = sorted(every, key=lambda i: -max(outputs.log_left[i], outputs.log_right[i]))
+    return sorted([*extremes, *[i for i in likeliest if i not in extremes][: limit - len(extremes)]])
+
+
+def log_ratio(left: float, right: float) -> float:
+    """ln left - ln right; 0 where both are impossible."""
+    return 0.0 if left == right else left - right
+
+
+def _mark(ax: Axes, xs: Sequence[float], ratios: Sequence[float], cap: float) -> None:
+    """A triangle on the largest log ratio: the witness."""
+    best = max(range(len(ratios)), key=lambda i: abs(ratios[i]))
+    if ratios[best] == 0:
+        return
+    ax.plot([xs[best]], [_clamp(ratios[best], cap)], marker="v" if ratios[best] > 0 else "^", color="black", markersize=8)
+
+
+def _loss_lines(ax: Axes, result: Result) -> None:
+    """The reported loss as a dotted line on each side that the picture reaches."""
+    ax.axhline(0, color="black", linewidth=0.8)
+    if result.epsilon < math.inf:
+        text = loss(result.epsilon, result.lower, result.upper)
+        for sign in (1, -1):
+            ax.axhline(sign * result.epsilon, color="black", linestyle=":", linewidth=1)
+        ax.set_title(f"dotted: ± {text[:8]}", fontsize="small", loc="right")
+        ax.set_ylim(-1.25 * max(result.epsilon, 1e-12), 1.25 * max(result.epsilon, 1e-12))
+
+
+def _row_bars(ax: Axes, ys: Sequence[float], values: Sequence[float], cap: float, style: dict[str, Any]) -> None:
+    shown = [_clamp(v, cap) for v in values]
+    ax.barh(ys, shown, 0.36, **style)
+    for y, value, width in zip(ys, values, shown, strict=True):
+        text = "∞" if math.isinf(value) else f"{value:.4g}"
+        ax.annotate(text, (width, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
+
+
+def _cap(values: Sequence[float]) -> float:
+    """Where bars of infinite loss end: above every finite one."""
+    finite = [abs(v) for v in values if math.isfinite(v)]
+    largest = max(finite, default=0.0) or 1.0
+    return largest if len(finite) == len(values) else 1.5 * largest
+
+
+def _clamp(value: float, cap: float) -> float:
+    return max(-cap, min(cap, value))
+
+
+def _short(label: str, limit: int = 28) -> str:
+    return label if len(label) <= limit else label[: limit - 1] + "…"

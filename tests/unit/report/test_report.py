@@ -1,0 +1,139 @@
+"""Reports: the data first; of the HTML only what every reader relies on."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from dpest.report.data import OutputTable
+from dpest.report.document import report_json, report_markdown, summary_row
+from dpest.report.html import pair_rows, report_html
+from dpest.report.notebook import result_html
+from dpest.report.plots import chosen_rows, log_ratio
+from dpest.results import Result
+from tests.unit.report.samples import report, result, several_pairs
+
+VOID = {"meta", "link", "br", "img", "hr", "input", "col", "path", "use", "rect"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, and whether they close in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def every(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return report_html(report())
+
+
+def test_summary_rows_are_what_the_table_shows() -> None:
+    assert [summary_row(e)[:4] for e in report().entries] == [
+        ("coin", "1", "0.693147180559945", "✓ holds"),
+        ("<leak> & co", "1", "infinite", "✗ violated"),
+    ]
+
+
+def test_the_worst_pair_is_marked() -> None:
+    assert [row.name for row in pair_rows(several_pairs()) if row.worst] == ["x_shape"]
+
+
+def test_json_holds_the_results_and_reads_back() -> None:
+    data = json.loads(report_json(report()))
+    assert Result.from_dict(data["entries"][0]["result"]) == result()
+    assert data["entries"][1]["verdict"]["found"] == "inf"
+
+
+def test_markdown_has_a_row_for_each_mechanism() -> None:
+    text = report_markdown(report())
+    assert "| coin | 1 | 0.693147180559945 | ✓ holds | exact |" in text
+    assert text.count("\n## ") == 2
+
+
+def test_html_closes_every_element_and_escapes_names(html: str) -> None:
+    page = Page(html)
+    assert page.open == []
+    assert "<leak>" not in html
+
+
+def test_html_has_no_script_and_asks_for_nothing(html: str) -> None:
+    page = Page(html)
+    assert page.every("script") == []
+    assert page.every("img") == []
+    assert page.every("iframe") == []
+    assert not any(name.startswith("on") for _, attrs in page.found for name in attrs)
+    addresses = [v for _, attrs in page.found for k, v in attrs.items() if k in ("src", "href", "xlink:href", "data", "action")]
+    assert all(a is not None and a.startswith(("#", "data:,")) for a in addresses)
+    assert not re.search(r"@import|url\((?!#)", html)
+
+
+def test_html_is_readable_without_seeing_it(html: str) -> None:
+    page = Page(html)
+    assert page.every("html")[0]["lang"] == "en"
+    assert all(svg.get("role") == "img" and svg.get("aria-label") for svg in page.every("svg"))
+    assert len(page.every("caption")) == len(page.every("table"))
+    assert all("scope" in th for th in page.every("th"))
+    ids = [attrs["id"] for _, attrs in page.found if "id" in attrs]
+    assert len(ids) == len(set(ids))
+
+
+def test_html_links_point_at_something(html: str) -> None:
+    page = Page(html)
+    ids = {attrs["id"] for _, attrs in page.found if "id" in attrs}
+    links = [v for _, attrs in page.found for k, v in attrs.items() if k in ("href", "xlink:href") and v]
+    inner = [v[1:] for v in links if v.startswith("#")]
+    assert set(inner) <= ids
+
+
+def test_the_same_report_gives_the_same_bytes(html: str) -> None:
+    assert report_html(report()) == html
+
+
+def test_notebook_shows_a_table_and_a_picture() -> None:
+    page = Page(result_html(several_pairs()))
+    assert len(page.every("table")) == 1
+    assert len(page.every("svg")) == 1
+
+
+def test_plots_return_figures() -> None:
+    from matplotlib.figure import Figure
+
+    assert isinstance(result().plot(), Figure)
+
+
+def test_long_tables_keep_the_extremes_and_the_likeliest() -> None:
+    n = 100
+    logs = tuple(-float(i) for i in range(n))
+    table = OutputTable(tuple(map(str, range(n))), logs, (*logs[:-1], logs[-1] - 3))
+    rows = chosen_rows(table, 5)
+    assert n - 1 in rows
+    assert rows[:3] == [0, 1, 2]
+    assert len(rows) == 5
+
+
+def test_two_impossible_outputs_do_not_differ() -> None:
+    assert log_ratio(-math.inf, -math.inf) == 0
+    assert log_ratio(0.0, -math.inf) == math.inf
