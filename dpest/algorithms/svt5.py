@@ -1,0 +1,28 @@
+"""Sparse vector without query noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
+from dpest.algorithms.sparse_vector import sparse_vector
+
+
+@auto_dist
+def svt5(queries: Any, eps: float = 0.1, t: float = 1) -> list[Any]:
+    """Which exact queries reach a noisy threshold."""
+    return sparse_vector(queries, t, threshold_scale=2 / eps, query_scale=None)
+
+
+svt5_dist = svt5._dist_func
+
+ALGORITHM = Algorithm(
+    name="SVT5",
+    function=svt5,
+    paper="Lyu, Su and Li, Understanding the sparse vector technique, VLDB 2017, algorithm 5 (from Stoddard et al. 2014)",
+    adjacency=Adjacency.LINF,
+    n=10,
+    claim=0.1,
+    claim_true=False,
+    flaw="The queries carry no noise: an answer of 1 and one of 0 tell exactly which query is the larger.",
+)

@@ -1,0 +1,28 @@
+"""Sparse vector without a cutoff."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
+from dpest.algorithms.sparse_vector import sparse_vector
+
+
+@auto_dist
+def svt6(queries: Any, eps: float = 0.1, t: float = 1) -> list[Any]:
+    """Which noisy queries reach a noisy threshold, however many do."""
+    return sparse_vector(queries, t, threshold_scale=2 / eps, query_scale=2 / eps)
+
+
+svt6_dist = svt6._dist_func
+
+ALGORITHM = Algorithm(
+    name="SVT6",
+    function=svt6,
+    paper="Lyu, Su and Li, Understanding the sparse vector technique, VLDB 2017, algorithm 6 (from Chen et al. 2015)",
+    adjacency=Adjacency.LINF,
+    n=10,
+    claim=0.1,
+    claim_true=False,
+    flaw="There is no cutoff: the loss grows with the number of queries that pass.",
+)
