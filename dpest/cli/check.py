@@ -18,27 +18,16 @@ from dpest.errors import InvalidInput
 @click.option("--exact", is_flag=True, help="Refuse (exit 2) where only sampling could answer.")
 @sampling_options
 @json_option
-def command(
-    target: str,
-    pairs: tuple[tuple[str, str], ...],
-    n: int | None,
-    adjacency: str | None,
-    params: tuple[str, ...],
-    epsilon: float | None,
-    delta: float,
-    exact: bool,
-    as_json: bool,
-    **sampling: Any,
-) -> int:
+def command(epsilon: float | None, delta: float, exact: bool, as_json: bool, **options: Any) -> int:
     """Check the claim that TARGET is (epsilon, delta)-private on the pairs looked at.
 
     Exit status: 0 the claim holds (or sampling could not refute it), 1 it is violated, 2 wrong use.
     """
     from dpest.report.verdict import Outcome, judge, verdict_text
 
-    asked = question(target, pairs, n, adjacency, params)
+    asked = question(options)
     claim = claimed(asked, epsilon)
-    result = ask(asked, "exact" if exact else "auto", sampling)
+    result = ask(asked, "exact" if exact else "auto")
     verdict = judge(result, claim, delta)
     if as_json:
         click.echo(json.dumps({"verdict": verdict.to_dict(), "result": result.to_dict()}, indent=2, allow_nan=False))
@@ -50,9 +39,9 @@ def command(
 
 
 def claimed(asked: Question, epsilon: float | None) -> float:
-    """The claim that was given, or that a built-in algorithm makes for itself."""
+    """The claim that was given, or that a built-in algorithm makes for its default parameters."""
     if epsilon is not None:
         return epsilon
-    if asked.target.algorithm is None:
+    if asked.target.algorithm is None or asked.params or asked.n is not None:
         raise InvalidInput(f"which claim? write --epsilon 0.1 after {asked.target.name}")
-    return float(asked.target.algorithm.claim)
+    return asked.target.algorithm.claim

@@ -14,21 +14,12 @@ from dpest.cli.options import ask, json_option, question, question_options, samp
 @click.option("--method", type=click.Choice(["auto", "exact", "sampling"]), default="auto", show_default=True)
 @sampling_options
 @json_option
-def command(
-    target: str,
-    pairs: tuple[tuple[str, str], ...],
-    n: int | None,
-    adjacency: str | None,
-    params: tuple[str, ...],
-    method: str,
-    as_json: bool,
-    **sampling: Any,
-) -> None:
+def command(method: str, as_json: bool, **options: Any) -> None:
     """The privacy loss of TARGET, with its bracket, the worst pair and the witness.
 
     TARGET is FILE.py:FUNCTION, package.module:FUNCTION or a built-in name such as SVT1.
     """
-    result = ask(question(target, pairs, n, adjacency, params), method, sampling)
+    result = ask(question(options), method)
     if as_json:
         click.echo(result.to_json(indent=2))
         return

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,10 +16,12 @@ from dpest.cli.targets import Target, resolve
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from dpest.inputs import Pair
     from dpest.results import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
-SAMPLING = ("samples", "seed", "confidence", "workers", "checkpoint")
+# option -> the keyword of dpest.estimate and dpest.audit
+SAMPLING = {"samples": "samples", "seed": "seed", "confidence": "confidence", "workers": "executor", "checkpoint": "checkpoint"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def question(options: Mapping[str, Any]) -> Question:
         raise InvalidInput("give either --pair D D' or -n N, not both")
     pairs = [(data(left), data(right)) for left, right in options["pairs"]] or None
     params = dict(map(parameter, options["params"]))
-    sampling = {key: options[key] for key in SAMPLING if options.get(key) is not None}
+    sampling = {keyword: options[key] for key, keyword in SAMPLING.items() if options.get(key) is not None}
     asked = Question(resolve(target), pairs, n, options["adjacency"], params, sampling)
     if pairs is None and n is None and asked.target.algorithm is None:
         raise InvalidInput(f"on which inputs? write --pair '[1, 1]' '[2, 1]' or -n 5 after {target}")
@@ -105,6 +109,24 @@ def data(text: str) -> Any:
 
 def ask(asked: Question, method: str) -> Result:
     """The answer of `dpest.estimate` to the question."""
-    from dpest.analysis import estimate
+    from dpest.analysis.estimate import estimate
 
-    raise NotImplementedError(estimate, method)
+    where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
+    with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
+        result = estimate(asked.target.function, **where, method=method, params=asked.params, **asked.sampling)
+    return replace(result, mechanism=asked.target.name)
+
+
+def inputs(asked: Question) -> list[Any] | None:
+    """The pairs that were given or that a built-in algorithm brings; None where patterns were asked for."""
+    if asked.pairs is None and asked.target.algorithm is not None:
+        return list(asked.target.algorithm.pairs(asked.n, asked.adjacency))
+    return asked.pairs
+
+
+def first_pair(asked: Question) -> Pair:
+    """The first pair that the question is about."""
+    from dpest.inputs import as_pairs, pattern_pairs
+
+    given = inputs(asked)
+    return as_pairs(given)[0] if given else pattern_pairs(asked.n or 1, asked.adjacency or "linf")[0]

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from dpest.algorithms import Algorithm
 
 T = TypeVar("T")
-HOW = "write FILE.py:FUNCTION, package.module:FUNCTION or the name of a built-in algorithm (see `dpest list`)"
+HOW = "write FILE.py:FUNCTION or package.module:FUNCTION"
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,13 @@ def resolve(text: str) -> Target:
 
 
 def _built_in(text: str) -> Target:
-    from dpest.algorithms import gallery
+    from dpest.algorithms import find
 
-    known = {a.name: a for a in gallery()}
-    by_fold = {name.casefold(): name for name in known}
-    name = by_fold.get(text.casefold())
-    if name is None:
-        raise UnknownName(f"no built-in algorithm is called {text!r}{_nearest(text, known)}: {HOW}")
-    return Target(name, known[name].function, known[name])
+    try:
+        algorithm = find(text)
+    except UnknownName as error:
+        raise UnknownName(f"{error}\nFor a mechanism of your own, {HOW}") from None
+    return Target(algorithm.name, algorithm.function, algorithm)
 
 
 def _is_path(place: str) -> bool:
@@ -60,7 +60,7 @@ def _is_path(place: str) -> bool:
 def _from_file(place: str) -> ModuleType:
     path = Path(place)
     if not path.is_file():
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.py")], 1)
+        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.py")], 1, 0.7)
         raise UnknownName(f"there is no file {place!r}" + (f"; did you mean {path.with_name(near[0])!s}?" if near else ""))
     sys.path.insert(0, str(path.resolve().parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -80,7 +80,8 @@ def _from_package(place: str) -> ModuleType:
 
 def _run(load: Callable[[], T], place: str) -> T:
     try:
-        return load()
+        with redirect_stdout(sys.stderr):  # standard output is for the answer
+            return load()
     except ModuleNotFoundError as error:
         raise InvalidInput(f"cannot import {place}: there is no module {error.name!r}; {HOW}") from error
     except SyntaxError as error:
@@ -127,4 +128,4 @@ def _listed(names: Iterable[str]) -> str:
 def _nearest(text: str, names: Iterable[str]) -> str:
     folded = {n.casefold(): n for n in names}
     near = difflib.get_close_matches(text.casefold(), folded, 1, cutoff=0.5)
-    return f"; did you mean {folded[near[0]]}?" if near else ""
+    return f" (did you mean {folded[near[0]]}?)" if near else ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 7.2
+WIDTH = 6.0
 MAX_BARS = 24
 LEFT = {"color": "#1b4965", "linestyle": "-", "label": "D"}
 RIGHT = {"color": "#c1440e", "linestyle": "--", "label": "D'"}
@@ -33,7 +33,7 @@ def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
     columns = [draw for draw, there in ((_bars, outputs.labels), (_curves, outputs.y)) if there]
     if not columns:
         raise NotCovered("there is no output to draw: the table holds neither masses nor a density")
-    figure = _figure(4.6)
+    figure = _figure(4.2)
     axes = figure.subplots(2, len(columns), squeeze=False, height_ratios=[3, 2])
     for column, draw in enumerate(columns):
         draw(axes[0][column], axes[1][column], outputs)

@@ -27,6 +27,7 @@ def label_svg(text: str, title: str, key: str) -> str:
     """The `<svg>` element of a document, with its own ids and a title that a screen reader speaks."""
     body = text[text.index("<svg") :].strip()
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, flags=re.DOTALL)
+    body = re.sub(r"<title>.*?</title>\s*", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="([^"]*)"', rf'id="{key}-\1"', body)
     body = re.sub(r'href="#([^"]*)"', rf'href="#{key}-\1"', body)
     body = re.sub(r"url\(#([^)]*)\)", rf"url(#{key}-\1)", body)

@@ -1,0 +1,36 @@
+"""`dpest audit`: search a black box for a violation."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from dpest.cli.options import Question, inputs, json_option, question, question_options, sampling_options
+
+
+@click.command("audit")
+@question_options
+@click.option("--claim", type=float, help="The claimed epsilon: stop as soon as it is refuted.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="The claimed delta.")
+@click.option("--attack", default="auto", show_default=True, help="auto, sniper or statdp.")
+@sampling_options
+@json_option
+def command(claim: float | None, delta: float, attack: str, as_json: bool, **options: Any) -> int:
+    """Sample TARGET, look for the outputs that tell D from D', and bound its loss from below.
+
+    Exit status: 0 the claim is not refuted (or none was made), 1 it is violated, 2 wrong use.
+    """
+    asked = question(options)
+    result = _audit(asked, claim=claim, delta=delta, attack=attack)
+    click.echo(result.to_json() if as_json else str(result))
+    return int(bool(result.violated))
+
+
+def _audit(asked: Question, **claims: Any) -> Any:
+    from dpest.audit import audit
+
+    where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
+    mechanism = partial(asked.target.function, **asked.params) if asked.params else asked.target.function
+    return audit(mechanism, **where, **claims, **asked.sampling)

@@ -1,0 +1,81 @@
+"""`dpest report`: HTML, Markdown and JSON reports of several mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpest.cli.options import ask, question, sampling_options
+from dpest.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from dpest.report.data import Entry
+
+SUFFIX = {"html": ".html", "markdown": ".md", "json": ".json"}
+
+
+@click.command("report")
+@click.argument("names", nargs=-1, metavar="[NAMES...] [FILES...]")
+@click.option("--html", "html", is_flag=True, help="A page that opens from disk (the default), as dpest-report.html.")
+@click.option("--markdown", "markdown", is_flag=True, help="Markdown, on standard output.")
+@click.option("--json", "json", is_flag=True, help="JSON, on standard output.")
+@click.option("-n", "n", type=int, metavar="N", help="Coordinates of the input patterns for mechanisms that are not built in.")
+@click.option("--adjacency", metavar="l1|linf", help="Which patterns are adjacent, for those.")
+@sampling_options
+def command(names: tuple[str, ...], html: bool, markdown: bool, json: bool, **options: Any) -> None:
+    """Report on NAMES (built-in algorithms or FILE.py:FUNCTION), or on all 21 built-in algorithms.
+
+    A name that ends in .html, .md or .json is a file to write: dpest report SVT1 --html svt1.html
+    """
+    files = {suffix: name for name in names for suffix in SUFFIX.values() if name.endswith(suffix)}
+    asked = {"html": html, "markdown": markdown, "json": json}
+    formats = [f for f in SUFFIX if asked[f] or SUFFIX[f] in files] or ["html"]
+    targets = [_destination(f, files, formats) for f in formats]
+    mechanisms = [name for name in names if not name.endswith(tuple(SUFFIX.values()))]
+    entries = tuple(_entries(mechanisms, options))
+    for form, path in zip(formats, targets, strict=True):
+        _write(form, path, entries)
+
+
+def _destination(form: str, files: dict[str, str], formats: Sequence[str]) -> Path | None:
+    """Where a format goes: its file, standard output, or a file of that name here."""
+    if SUFFIX[form] in files:
+        path = Path(files[SUFFIX[form]])
+    elif form == "html" or len(formats) > 1:
+        path = Path(f"dpest-report{SUFFIX[form]}")
+    else:
+        return None
+    if not path.parent.is_dir():
+        raise InvalidInput(f"cannot write {path}: there is no folder {path.parent}; make it first")
+    return path
+
+
+def _entries(names: Sequence[str], options: dict[str, Any]) -> Iterator[Entry]:
+    from dpest.algorithms import gallery
+    from dpest.report.build import algorithm_entry, entry
+
+    chosen = names or [a.name for a in gallery()]
+    with click.progressbar(chosen, label="dpest", file=click.get_text_stream("stderr"), item_show_func=str) as bar:
+        for name in bar:
+            asked = question({**options, "target": name, "pairs": (), "params": ()})
+            if asked.target.algorithm is not None and asked.n is None:
+                yield algorithm_entry(asked.target.algorithm, **asked.sampling)
+            else:
+                yield entry(asked.target.name, asked.target.function, ask(asked, "auto"), {})
+
+
+def _write(form: str, path: Path | None, entries: tuple[Entry, ...]) -> None:
+    from dpest.report.build import report
+    from dpest.report.document import report_json, report_markdown
+    from dpest.report.html import report_html
+
+    draw = {"html": report_html, "markdown": report_markdown, "json": report_json}[form]
+    text = draw(report(entries))
+    if path is None:
+        click.echo(text, nl=not text.endswith("\n"))
+    else:
+        path.write_text(text, encoding="utf-8")
+        click.echo(str(path))
