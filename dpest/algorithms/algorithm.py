@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Integral, Real
 from typing import Any, Protocol, cast
 
 from dpest.core import RUN
@@ -93,10 +94,10 @@ def _check(name: str, arguments: dict[str, Any]) -> None:
     """Parameters that every algorithm reads alike: positive budgets, a positive whole number of passes."""
     for key in ("eps", "eps_each"):
         eps = arguments.get(key)
-        if eps is not None and not (isinstance(eps, int | float) and 0 < eps < float("inf")):
+        if eps is not None and not (isinstance(eps, Real) and 0 < float(eps) < float("inf")):
             raise InvalidInput(f"{name} needs a finite {key} > 0, got {key}={eps!r}")
     passes = arguments.get("c", 1)
-    if name != "truncated_geometric" and not (isinstance(passes, int) and passes >= 1):
+    if name != "truncated_geometric" and not (isinstance(passes, Integral) and int(passes) >= 1):
         raise InvalidInput(f"{name} stops after c passes, a whole number >= 1, got c={passes!r}")
 
 

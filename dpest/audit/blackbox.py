@@ -1,0 +1,147 @@
+"""Any callable as a source of outputs: which arguments it takes, and how one chunk of runs is drawn."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, assert_never
+
+import numpy as np
+
+from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
+from dpest.audit.randomness import own_generators, reseeded, seeded_globals
+from dpest.audit.watch import deadline
+from dpest.errors import DpestError, InvalidInput, MechanismRaised
+from dpest.inputs import show
+
+_RNG_NAMES = frozenset({"rng", "generator", "gen", "random", "random_state", "prng"})
+_SIZE_NAMES = frozenset({"size", "count", "n_samples", "samples", "runs"})
+
+
+class Form(Enum):
+    """How a mechanism is called."""
+
+    PLAIN = "mechanism(data)"
+    RNG = "mechanism(data, rng)"
+    VECTORISED = "mechanism(data, size, rng)"
+    TRACED = "a mechanism of dpest draws"
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A mechanism together with the way to call it."""
+
+    mechanism: Callable[..., Any]
+    form: Form
+    params: Mapping[str, Any] = field(default_factory=dict)
+    timeout: float | None = None  # seconds for one call
+    rng_keyword: str | None = None  # an optional argument that takes the generator
+
+    @property
+    def name(self) -> str:
+        """What to call the mechanism in a report."""
+        inner = getattr(self.mechanism, "func", self.mechanism)
+        return str(getattr(inner, "__name__", type(inner).__name__))
+
+    def draw(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
+        """The outputs of `count` runs on one input; randomness comes from `rng` as far as dpest can see to it."""
+        match self.form:
+            case Form.VECTORISED:
+                return self._at_once(data, count, rng)
+            case Form.RNG:
+                keyword = self.rng_keyword
+                arguments = {**self.params} if keyword is None else {**self.params, keyword: rng}
+                more = (rng,) if keyword is None else ()
+                return encode_rows([self._once(data, more, arguments) for _ in range(count)])
+            case Form.PLAIN:
+                with seeded_globals(rng), reseeded(own_generators(self.mechanism), rng):
+                    return encode_rows([self._once(data, (), self.params) for _ in range(count)])
+            case Form.TRACED:
+                return self._traced(data, count, rng)
+            case _:
+                assert_never(self.form)
+
+    def _once(self, data: Any, more: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
+        try:
+            with deadline(self.timeout, data):
+                return self.mechanism(data, *more, **arguments)
+        except DpestError:
+            raise
+        except Exception as error:
+            return Raised(type(error).__name__)
+
+    def _at_once(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
+        try:
+            with deadline(self.timeout, data):
+                outputs = self.mechanism(data, count, rng, **self.params)
+        except DpestError:
+            raise
+        except Exception as error:
+            raise raised(data, error) from error
+        if isinstance(outputs, tuple):
+            return encode_columns(outputs, count)
+        if isinstance(outputs, list) and len(outputs) == count and not all(isinstance(x, int | float) for x in outputs):
+            return encode_rows(outputs)
+        return encode_array(np.asarray(outputs), count)
+
+    def _traced(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
+        from dpest.engine.sampling import sample
+
+        return encode_array(np.asarray(sample(self.mechanism, data, count, rng, self.params)), count)
+
+
+def raised(data: Any, error: Exception) -> MechanismRaised:
+    """The error that names the input on which a mechanism raised."""
+    return MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {show(data)}: {error}")
+
+
+def sampler(
+    mechanism: Callable[..., Any],
+    *,
+    form: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+) -> Sampler:
+    """A mechanism with its way of being called: "plain", "rng", "vectorised" or "traced"; by its signature if not said."""
+    if isinstance(mechanism, Sampler):
+        return mechanism
+    if not callable(mechanism):
+        raise InvalidInput(f"the mechanism must be callable, got {mechanism!r}")
+    if timeout is not None and not timeout > 0:
+        raise InvalidInput(f"timeout must be a number of seconds > 0, got {timeout!r}")
+    chosen, keyword = _said(form) if form is not None else _found(mechanism)
+    return Sampler(mechanism, chosen, dict(params or {}), timeout, keyword)
+
+
+def _said(form: str) -> tuple[Form, None]:
+    names = {f.name.lower(): f for f in Form}
+    if form not in names:
+        raise InvalidInput(f"form must be one of {', '.join(names)}, got {form!r}")
+    return names[form], None
+
+
+def _found(mechanism: Callable[..., Any]) -> tuple[Form, str | None]:
+    try:
+        parameters = list(inspect.signature(mechanism).parameters.values())
+    except (TypeError, ValueError):
+        return Form.PLAIN, None
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p.name for p in positional if p.default is p.empty]
+    if not positional and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        raise InvalidInput("the mechanism takes no input: write mechanism(data), mechanism(data, rng) or mechanism(data, size, rng)")
+    match needed[1:]:
+        case []:
+            keyword = next((p.name for p in parameters[1:] if p.name in _RNG_NAMES and p.kind is not p.POSITIONAL_ONLY), None)
+            return (Form.PLAIN, None) if keyword is None else (Form.RNG, keyword)
+        case [name] if name in _RNG_NAMES:
+            return Form.RNG, None
+        case [size, rng] if size in _SIZE_NAMES or rng in _RNG_NAMES:
+            return Form.VECTORISED, None
+        case names:
+            raise InvalidInput(
+                f"cannot tell how to call the mechanism: it needs {', '.join(names)} besides its input; write mechanism(data), "
+                "mechanism(data, rng) or mechanism(data, size, rng), give other arguments as params={...}, or say which with "
+                'dpest.sampler(mechanism, form="plain" | "rng" | "vectorised")'
+            )

@@ -1,0 +1,487 @@
+"""`Dist`, the author's handle on one random value, and `Interval`, a closed enclosure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.errors import InvalidInput, RandomTruth, UnsupportedOperation
+from dpest.graph.nodes import (
+    NODES,
+    All,
+    Apply,
+    Compare,
+    Draw,
+    Extreme,
+    Linear,
+    Node,
+    Not,
+    Pick,
+    Product,
+    Quotient,
+    Relation,
+    Rounded,
+    Rounding,
+    combine,
+    linear,
+    scaled,
+    simplified,
+)
+from dpest.laws.law import Law
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A closed enclosure [low, high]."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise InvalidInput(f"an Interval needs low <= high, got low={self.low!r}, high={self.high!r}")
+
+    def __contains__(self, x: float) -> bool:
+        return self.low <= x <= self.high
+
+    @property
+    def width(self) -> float:
+        """high - low."""
+        return self.high - self.low
+
+
+class Run(Protocol):
+    """What a run of a mechanism on stand-ins does when the author's code needs something of it."""
+
+    def draw(self, law: Law) -> Node:
+        """A fresh value; in a replay, the value that stood here before."""
+
+    def decide(self, condition: Node) -> bool:
+        """Which way an `if` on a random condition goes in this run."""
+
+
+RUN: ContextVar[Run | None] = ContextVar("dpest_run", default=None)
+
+
+def wrap(x: Any) -> Any:
+    """A node as the author sees it; constants stay plain."""
+    if isinstance(x, Linear):
+        x = simplified(x)
+    return Dist(x) if isinstance(x, NODES) else x
+
+
+def unwrap(x: Any) -> Any:
+    """The node behind a `Dist`; NumPy numbers become plain ones, everything else stays."""
+    if isinstance(x, Dist):
+        return x.node
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float | np.number | np.bool_)
+
+
+def _number(x: Any, verb: str) -> Any:
+    """An operand as a node or a finite number."""
+    if isinstance(x, Dist):
+        return x.node
+    if _is_number(x):
+        if not math.isfinite(x):
+            raise UnsupportedOperation(f"cannot {verb} a random value and {x!r}: the operand must be a finite number")
+        return float(x)
+    raise UnsupportedOperation(f"cannot {verb} a random value and {x!r} of type {type(x).__name__}: it must be a number")
+
+
+def _elementwise(operation: Callable[[Any, Any], Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    out = np.empty(other.shape, dtype=object)
+    for at in np.ndindex(other.shape):
+        out[at] = operation(other[at], None)
+    return out
+
+
+def compare(relation: Relation, left: Any, right: Any) -> Any:
+    """The truth of `left relation right` as a node, or a plain bool where no draw is left in the difference."""
+    difference = combine(linear(left), linear(right), -1.0)
+    if difference.terms:
+        return Compare(relation, difference)
+    match relation:
+        case Relation.GE:
+            return difference.constant >= 0
+        case Relation.GT:
+            return difference.constant > 0
+        case Relation.EQ:
+            return difference.constant == 0
+
+
+def negate(x: Any) -> Any:
+    """not x, for a truth node or a plain bool."""
+    if isinstance(x, Not):
+        return x.value
+    return Not(x) if isinstance(x, NODES) else not x
+
+
+def conjunction(values: tuple[Any, ...]) -> Any:
+    """Whether all hold, with the constants worked out."""
+    nodes = tuple(v for v in values if isinstance(v, NODES))
+    if any(not v for v in values if not isinstance(v, NODES)):
+        return False
+    return (nodes[0] if len(nodes) == 1 else All(nodes)) if nodes else True
+
+
+def truth(x: Any) -> Any:
+    """A value as a truth value: a number counts as true where it is not zero."""
+    if isinstance(x, Compare | Not | All) or not isinstance(x, NODES):
+        return x
+    if isinstance(x, Draw) and x.law.discrete and x.law.support[0] >= 0:
+        return compare(Relation.GT, x, 0.0)
+    return negate(compare(Relation.EQ, x, 0.0))
+
+
+class Dist:
+    """One random value. Arithmetic and comparisons make new ones; `if` on one forks the run that it is in."""
+
+    __slots__ = ("_law", "node")
+    __array_priority__ = 1000
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self._law: Any = None
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self + x, other)
+        return wrap(combine(linear(self.node), linear(_number(other, "add")), 1.0))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self - x, other)
+        return wrap(combine(linear(self.node), linear(_number(other, "subtract")), -1.0))
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __neg__(self) -> Any:
+        return wrap(scaled(linear(self.node), -1.0))
+
+    def __pos__(self) -> Dist:
+        return self
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self * x, other)
+        value = _number(other, "multiply")
+        if isinstance(value, NODES):
+            return Dist(Product(self.node, value))
+        return wrap(scaled(linear(self.node), value))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self / x, other)
+        value = _number(other, "divide")
+        if isinstance(value, NODES):
+            return Dist(Quotient(self.node, value))
+        if value == 0:
+            raise ZeroDivisionError("a random value was divided by zero")
+        return wrap(_divided(linear(self.node), value))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: x / self, other)
+        return Dist(Quotient(_number(other, "divide"), self.node))
+
+    def __floordiv__(self, other: Any) -> Any:
+        return rounded(Rounding.FLOOR, self / other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return rounded(Rounding.FLOOR, other / self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self - other * (self // other)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __pow__(self, exponent: Any) -> Any:
+        if isinstance(exponent, int) and 0 <= exponent <= 8:
+            out: Any = 1.0
+            for _ in range(exponent):
+                out = self * out
+            return out
+        return Dist(Apply(np.power, (self.node, _number(exponent, "raise to a power"))))
+
+    def __abs__(self) -> Dist:
+        return Dist(Extreme(Pick.MAX, (self.node, scaled(linear(self.node), -1.0))))
+
+    def __floor__(self) -> Any:
+        return rounded(Rounding.FLOOR, self)
+
+    def __ceil__(self) -> Any:
+        return rounded(Rounding.CEIL, self)
+
+    def __trunc__(self) -> Any:
+        from dpest.operations import where
+
+        return where(self >= 0, self.__floor__(), self.__ceil__())
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None or digits == 0:
+            return rounded(Rounding.ROUND, self)
+        factor = 10.0**digits
+        return rounded(Rounding.ROUND, self * factor) / factor
+
+    # -- comparisons -----------------------------------------------------------------------------------------------
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(Relation.GE, other, swap=False)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(Relation.GT, other, swap=False)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare(Relation.GE, other, swap=True)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare(Relation.GT, other, swap=True)
+
+    def __eq__(self, other: Any) -> Any:
+        if other is None or isinstance(other, str):
+            return False
+        return self._compare(Relation.EQ, other, swap=False)
+
+    def __ne__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self != x, other)
+        equal = self == other
+        return not equal if isinstance(equal, bool) else ~equal
+
+    def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self._compare(relation, x, swap=swap), other)
+        if _is_number(other) and math.isnan(other):
+            return False
+        if _is_number(other) and math.isinf(other):
+            return relation is not Relation.EQ and (other < 0) != swap
+        sides = (self.node, _number(other, "compare"))
+        return wrap(compare(relation, *(reversed(sides) if swap else sides)))
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+    def __invert__(self) -> Any:
+        return wrap(negate(truth(self.node)))
+
+    def __and__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self & x, other)
+        return wrap(conjunction((truth(self.node), truth(unwrap(other)))))
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x, _: self | x, other)
+        return wrap(negate(conjunction((negate(truth(self.node)), negate(truth(unwrap(other)))))))
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Any:
+        either = self | other
+        return either & ~(self & other) if isinstance(either, Dist) else ~(self & other)
+
+    __rxor__ = __xor__
+
+    def __bool__(self) -> bool:
+        run = RUN.get()
+        if run is None:
+            raise RandomTruth(
+                "a random value has no single truth value outside a mechanism: put the `if` inside the function that you "
+                "give to dpest.estimate(...), or write dpest.where(condition, a, b)"
+            )
+        return run.decide(truth(self.node))
+
+    def _plain(self, use: str) -> Any:
+        raise RandomTruth(
+            f"a random value cannot be used as {use}: keep it random (dpest.floor, dpest.where, dpest.clip, ... work on it), or "
+            "wrap the function with dpest.apply(function, value), which makes the mechanism sampling-only"
+        )
+
+    def __float__(self) -> float:
+        return float(self._plain("a plain float (math.exp and friends need one)"))
+
+    def __int__(self) -> int:
+        return int(self._plain("a plain int"))
+
+    def __index__(self) -> int:
+        return int(self._plain("an index or a range"))
+
+    def __iter__(self) -> Any:
+        raise UnsupportedOperation("a random value is one number and cannot be iterated; laplace(scale, size=n) makes n of them")
+
+    def __len__(self) -> int:
+        raise UnsupportedOperation("a random value is one number and has no len(); laplace(scale, size=n) makes n of them")
+
+    def __repr__(self) -> str:
+        from dpest.graph.words import words
+
+        return f"<random value {words(self.node)}>"
+
+    # -- NumPy -----------------------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            raise UnsupportedOperation(f"numpy.{ufunc.__name__}.{method} cannot be used on a random value")
+        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+            arrays = [_boxed(x) for x in inputs]
+            return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
+        return _ufunc(ufunc, inputs)
+
+    def rint(self) -> Any:
+        """numpy.rint of an object array calls this."""
+        return round(self)
+
+    def exp(self) -> Any:
+        """numpy.exp of an object array calls this; the mechanism becomes sampling-only."""
+        return Dist(Apply(np.exp, (self.node,)))
+
+    def log(self) -> Any:
+        """numpy.log of an object array calls this; the mechanism becomes sampling-only."""
+        return Dist(Apply(np.log, (self.node,)))
+
+    def sqrt(self) -> Any:
+        """numpy.sqrt of an object array calls this; the mechanism becomes sampling-only."""
+        return Dist(Apply(np.sqrt, (self.node,)))
+
+    # -- the value's law (the older door) --------------------------------------------------------------------------
+
+    @staticmethod
+    def deterministic(value: float) -> Dist:
+        """The value that is always `value`."""
+        return Dist.from_atoms({value: 1.0})
+
+    @staticmethod
+    def from_atoms(atoms: Mapping[float, float] | list[tuple[float, float]]) -> Dist:
+        """A value with finitely many points: {value: probability} or [(value, probability), ...]."""
+        from dpest.laws.discrete import atoms as atoms_law
+
+        pairs = list(atoms.items()) if isinstance(atoms, Mapping) else list(atoms)
+        merged: dict[float, float] = {}
+        for point, p in pairs:
+            merged[point] = merged.get(point, 0.0) + p if p >= 0 else p
+        return Dist(Draw(atoms_law(merged)))
+
+    @staticmethod
+    def from_density(x: npt.ArrayLike, density: npt.ArrayLike) -> Dist:
+        """A value with a density that is linear between the given points."""
+        from dpest.laws.grid import grid_law
+
+        return Dist(Draw(grid_law(x, density)))
+
+    @property
+    def law(self) -> Any:
+        """The value's own distribution, inferred when first asked for."""
+        if self._law is None:
+            from dpest.engine.infer import infer_value
+
+            self._law = infer_value(self.node)
+        return self._law
+
+    @property
+    def atoms(self) -> list[tuple[float, float]]:
+        """The points of positive probability: [(value, probability), ...]."""
+        return list(self.law.atoms)
+
+    @property
+    def density(self) -> dict[str, Any]:
+        """The density on a grid: {"x": points, "f": density, "dx": step}; empty where there is none."""
+        return dict(self.law.grid())
+
+    @property
+    def support(self) -> Interval:
+        """The smallest interval that holds every possible value."""
+        return Interval(*self.law.support)
+
+    @property
+    def error(self) -> float:
+        """The relative error of the law's numbers."""
+        return float(self.law.error)
+
+    def cdf(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """P(value <= x)."""
+        return np.asarray(self.law.cdf(x))
+
+    def sample(self, size: int, rng: np.random.Generator | int | None = None) -> npt.NDArray[Any]:
+        """Fresh values, drawn through the graph."""
+        from dpest.engine.sampling import sample_values
+
+        return sample_values([self.node], size, np.random.default_rng(rng))[0]
+
+
+def _divided(a: Linear, divisor: float) -> Linear:
+    return Linear(tuple((n, c / divisor) for n, c in a.terms), a.constant / divisor)
+
+
+def _boxed(x: Any) -> npt.NDArray[Any]:
+    if isinstance(x, np.ndarray):
+        return x.astype(object)
+    box = np.empty((), dtype=object)
+    box[()] = x
+    return box
+
+
+_UFUNCS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b,
+    "floor_divide": lambda a, b: a // b,
+    "remainder": lambda a, b: a % b,
+    "negative": lambda a: -a,
+    "absolute": abs,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "rint": round,
+    "greater_equal": lambda a, b: a >= b,
+    "greater": lambda a, b: a > b,
+    "less_equal": lambda a, b: a <= b,
+    "less": lambda a, b: a < b,
+    "equal": lambda a, b: a == b,
+    "not_equal": lambda a, b: a != b,
+    "logical_and": lambda a, b: a & b,
+    "logical_or": lambda a, b: a | b,
+    "logical_not": lambda a: ~a,
+    "bitwise_and": lambda a, b: a & b,
+    "bitwise_or": lambda a, b: a | b,
+    "invert": lambda a: ~a,
+    "maximum": lambda a, b: Dist(Extreme(Pick.MAX, (unwrap(a), unwrap(b)))),
+    "minimum": lambda a, b: Dist(Extreme(Pick.MIN, (unwrap(a), unwrap(b)))),
+}
+
+
+def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+    """The ufunc on scalars: its traced form, or an `Apply` that can only be sampled."""
+    traced = _UFUNCS.get(ufunc.__name__)
+    plain = tuple(x.item() if isinstance(x, np.generic | np.ndarray) else x for x in inputs)
+    if not any(isinstance(x, Dist) for x in plain):
+        return ufunc(*plain)
+    return traced(*plain) if traced else Dist(Apply(ufunc, tuple(unwrap(x) for x in plain)))
+
+
+def rounded(rounding: Rounding, x: Any) -> Any:
+    """x rounded to a whole number; what is whole already stays as it is."""
+    from dpest.graph.nodes import is_integral
+
+    if not isinstance(x, Dist):
+        return {Rounding.FLOOR: math.floor, Rounding.CEIL: math.ceil, Rounding.ROUND: round}[rounding](x)
+    return x if is_integral(x.node) else Dist(Rounded(rounding, x.node))

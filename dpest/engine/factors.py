@@ -1,0 +1,275 @@
+"""The factors that elimination leaves: functions of draws and output coordinates, in log space, with their kinks.
+
+A factor answers `log(values) -> (ln value, relative error)`. Its kinks are the hyperplanes, affine expressions that
+vanish on them, across which it need not be smooth: no quadrature panel may straddle one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpest.engine.expressions import Expr, Values, meetings, plus
+from dpest.laws.law import Continuous, Discrete, Law
+from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.quadrature import Rows, integrate, with_tails
+
+LOG_REACH = -3000.0  # integrals leave out at most this much of a draw's mass, as a logarithm
+_ROWS = 1 << 12  # rows of a nested integral done at once
+_MOST_KINKS = 400
+
+Answer = tuple[Floats, float]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """expression >= 0, or > 0 where strict."""
+
+    expression: Expr
+    strict: bool
+
+
+class Factor:
+    """A positive function of some variables."""
+
+    scope: frozenset[int]
+    kinks: tuple[Expr, ...]
+
+    def log(self, values: Values) -> Answer:
+        """ln of the factor, and its relative error."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Between(Factor):
+    """P(a draw lies between bounds that other variables set), to some power."""
+
+    law: Law
+    lowers: tuple[tuple[Expr, bool], ...]  # (bound, strict)
+    uppers: tuple[tuple[Expr, bool], ...]
+    power: int = 1
+
+    @cached_property
+    def scope(self) -> frozenset[int]:  # type: ignore[override]
+        return frozenset(v for e, _ in self.lowers + self.uppers for v in e.variables())
+
+    @cached_property
+    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+        places = [e for e, _ in self.lowers + self.uppers]
+        if isinstance(self.law, Continuous):
+            places += [Expr((), k) for k in self.law.kinks]
+        inner = -10**9  # any number that is no variable
+        return meetings([plus(Expr(((inner, 1.0),), 0.0), p, -1.0) for p in places], inner)
+
+    def log(self, values: Values) -> Answer:
+        law = self.law
+        if isinstance(law, Continuous):
+            low = _largest([e.at(values) for e, _ in self.lowers])
+            high = _smallest([e.at(values) for e, _ in self.uppers])
+            if not self.lowers:
+                out = law.log_cdf(high)
+            elif not self.uppers:
+                out = law.log_sf(low)
+            else:
+                out = law.log_interval(low, high)
+        else:
+            assert isinstance(law, Discrete)
+            first = _largest([law.first(e.at(values), strict) for e, strict in self.lowers])
+            last = _smallest([law.last(e.at(values), strict) for e, strict in self.uppers])
+            out = law.log_between(first, last)
+        return (out if self.power == 1 else self.power * out), self.power * law.error
+
+
+@dataclass(frozen=True)
+class Density(Factor):
+    """The density (or probability) of a draw that the outputs fix, at the value they give it."""
+
+    law: Law
+    place: Expr
+
+    @cached_property
+    def scope(self) -> frozenset[int]:  # type: ignore[override]
+        return frozenset(self.place.variables())
+
+    @cached_property
+    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+        points = self.law.kinks if isinstance(self.law, Continuous) else ()
+        return tuple(Expr(self.place.terms, self.place.constant - k) for k in points)
+
+    def log(self, values: Values) -> Answer:
+        x = self.place.at(values)
+        if self.law.discrete:
+            x = snapped(np.asarray(x, float))
+        return self.law.log_density(x), self.law.error
+
+
+@dataclass(frozen=True)
+class Indicator(Factor):
+    """1 where a bound on the outputs alone holds, else 0."""
+
+    bound: Bound
+
+    @cached_property
+    def scope(self) -> frozenset[int]:  # type: ignore[override]
+        return frozenset(self.bound.expression.variables())
+
+    @cached_property
+    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+        return (self.bound.expression,)
+
+    def log(self, values: Values) -> Answer:
+        x = snapped(np.asarray(self.bound.expression.at(values), float))
+        return np.where(x > 0 if self.bound.strict else x >= 0, 0.0, -np.inf), 0.0
+
+
+@dataclass(frozen=True)
+class Identity(Factor):
+    """1 where an output coordinate has the one value it can have, else 0."""
+
+    expression: Expr
+
+    @cached_property
+    def scope(self) -> frozenset[int]:  # type: ignore[override]
+        return frozenset(self.expression.variables())
+
+    kinks = ()
+
+    def log(self, values: Values) -> Answer:
+        x = snapped(np.asarray(self.expression.at(values), float))
+        return np.where(x == 0, 0.0, -np.inf), 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Integral(Factor):
+    """A product of factors with one draw integrated (or summed) out, within bounds that other variables set."""
+
+    draw: int
+    law: Law
+    lowers: tuple[tuple[Expr, bool], ...]
+    uppers: tuple[tuple[Expr, bool], ...]
+    factors: tuple[Factor, ...]
+
+    @cached_property
+    def scope(self) -> frozenset[int]:  # type: ignore[override]
+        bounds = {v for e, _ in self.lowers + self.uppers for v in e.variables()}
+        return frozenset(bounds.union(*(f.scope for f in self.factors)) - {self.draw})
+
+    @cached_property
+    def _surfaces(self) -> tuple[Expr, ...]:
+        """Every hyperplane at which the integrand has a kink."""
+        here = Expr(((self.draw, 1.0),), 0.0)
+        own = [plus(here, e, -1.0) for e, _ in self.lowers + self.uppers]
+        if isinstance(self.law, Continuous):
+            own += [Expr(here.terms, -k) for k in self.law.kinks]
+        return tuple(own + [k for f in self.factors for k in f.kinks])
+
+    @cached_property
+    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+        return meetings(self._surfaces, self.draw)[:_MOST_KINKS]
+
+    @cached_property
+    def _scale(self) -> float:
+        assert isinstance(self.law, Continuous)
+        return self.law.scale
+
+    def log(self, values: Values) -> Answer:
+        scope = sorted(self.scope)
+        if not scope:
+            out, error = self._rows({}, 1)
+            return np.asarray(out[0]), error
+        arrays = np.broadcast_arrays(*(np.asarray(values[v], float) for v in scope))
+        flat = {v: a.ravel() for v, a in zip(scope, arrays, strict=True)}
+        count = arrays[0].size
+        parts = [
+            self._rows({v: a[i : i + _ROWS] for v, a in flat.items()}, min(_ROWS, count - i)) for i in range(0, count, _ROWS)
+        ]
+        out = np.concatenate([p[0] for p in parts]) if parts else np.empty(0)
+        return out.reshape(arrays[0].shape), max((p[1] for p in parts), default=0.0)
+
+    def _rows(self, values: Values, rows: int) -> Answer:
+        return self._sum(values, rows) if self.law.discrete else self._integral(values, rows)
+
+    def _integral(self, values: Values, rows: int) -> Answer:
+        law = self.law
+        assert isinstance(law, Continuous)
+        reach = law.reach(LOG_REACH)
+        low = np.maximum(_rowwise([e.at(values) for e, _ in self.lowers], rows, -np.inf, np.maximum), reach[0])
+        high = np.minimum(_rowwise([e.at(values) for e, _ in self.uppers], rows, np.inf, np.minimum), reach[1])
+        breaks = [_at_zero(k, self.draw, values) for k in self._surfaces if k.coefficient(self.draw)]
+        columns = np.stack([np.broadcast_to(b, (rows,)) for b in breaks], axis=1) if breaks else np.empty((rows, 0))
+        columns = np.clip(columns, low[:, None], np.maximum(low, high)[:, None])
+        inner_error = 0.0
+
+        def log_f(row: Rows, x: Floats) -> Floats:
+            nonlocal inner_error
+            here = {v: np.asarray(a)[row][:, None] for v, a in values.items()}
+            here[self.draw] = x
+            out = law.log_density(x)
+            for f in self.factors:
+                logs, error = f.log(here)
+                inner_error = max(inner_error, error)
+                out = out + logs
+            return out
+
+        found = integrate(log_f, with_tails(columns, low, high, self._scale))
+        missing = np.where(found.log_value > -np.inf, np.exp(np.minimum(LOG_REACH - found.log_value, 0.0)), 0.0)
+        error = float(np.max(found.error + missing, initial=0.0))
+        return found.log_value, error + inner_error * max(1, len(self.factors)) + law.error
+
+    def _sum(self, values: Values, rows: int) -> Answer:
+        law = self.law
+        assert isinstance(law, Discrete)
+        points, logs = law.window(-80.0)
+        here: dict[int, Floats] = {v: np.asarray(a)[:, None] for v, a in values.items()}
+        here[self.draw] = points[None, :]
+        first = _rowwise([law.first(e.at(values), s) for e, s in self.lowers], rows, -np.inf, np.maximum)[:, None]
+        last = _rowwise([law.last(e.at(values), s) for e, s in self.uppers], rows, np.inf, np.minimum)[:, None]
+        index = law.first(points, False)[None, :]
+        out = np.where((index >= first) & (index <= last), logs[None, :], -np.inf)
+        error = 0.0
+        for f in self.factors:
+            more, inner = f.log(here)
+            out = out + more
+            error += inner
+        total = log_sum(out, axis=1)
+        left = 0.0 if law.finite else float(np.max(np.where(total > -np.inf, np.exp(np.minimum(-80.0 - total, 0.0)), 0.0)))
+        return total, error + left
+
+
+def snapped(x: Floats) -> Floats:
+    """Values within rounding of a whole number, made whole."""
+    near = np.round(x)
+    return np.where(np.abs(x - near) <= 1e-9 * np.maximum(1.0, np.abs(x)) * 1e-3, near, x)
+
+
+def _at_zero(k: Expr, draw: int, values: Values) -> Floats:
+    c = k.coefficient(draw)
+    total = k.constant
+    for v, x in k.terms:
+        if v != draw:
+            total = total + x * values[v]
+    return np.asarray(-total / c, float)
+
+
+def _largest(parts: list[Floats]) -> Floats | float:
+    out: Floats | float = parts[0] if parts else -math.inf
+    for p in parts[1:]:
+        out = np.maximum(out, p)
+    return out
+
+
+def _smallest(parts: list[Floats]) -> Floats | float:
+    out: Floats | float = parts[0] if parts else math.inf
+    for p in parts[1:]:
+        out = np.minimum(out, p)
+    return out
+
+
+def _rowwise(parts: list[Floats], rows: int, empty: float, pick: np.ufunc) -> Floats:
+    out = np.full(rows, empty)
+    for p in parts:
+        out = pick(out, p)
+    return np.asarray(out)

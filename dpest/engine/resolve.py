@@ -1,0 +1,267 @@
+"""Brings a condition down to comparisons of draws alone, asking for a decision wherever it needs one.
+
+The rules are lazy: of a `where`, only the side that is taken is looked at; of a maximum compared with a bound, only
+as many arguments as it takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from dpest.core import compare, conjunction, negate, truth
+from dpest.errors import ExactRefused
+from dpest.graph.nodes import (
+    NODES,
+    All,
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Linear,
+    Node,
+    Not,
+    Pick,
+    Product,
+    Quotient,
+    Relation,
+    Rounded,
+    Rounding,
+    Where,
+    combine,
+    draws_of,
+    linear,
+    scaled,
+    simplified,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A comparison of draws with a constant that holds on a path: terms + constant >= 0, > 0 or == 0."""
+
+    terms: tuple[tuple[Draw, float], ...]
+    constant: float
+    relation: Relation
+
+    def negated(self) -> Literal:
+        """The opposite of an inequality."""
+        flipped = Relation.GT if self.relation is Relation.GE else Relation.GE
+        return Literal(tuple((d, -c) for d, c in self.terms), -self.constant, flipped)
+
+
+Ask = Callable[[Literal], bool]  # decides an inequality over draws
+
+
+def decide(condition: Any, ask: Ask) -> bool:
+    """Which way a condition goes, by way of decisions on inequalities between draws."""
+    match condition:
+        case bool() | int() | float():
+            return bool(condition)
+        case Not(value=value):
+            return not decide(value, ask)
+        case All(values=values):
+            return all(decide(v, ask) for v in values)
+        case Compare(relation=relation, value=value):
+            return _compared(relation, value, ask)
+        case _:
+            return decide(truth(condition), ask)
+
+
+def affine(x: Any, ask: Ask) -> Linear:
+    """A number as an affine expression of draws (or of roundings, which stay); truth values count as 0 and 1."""
+    value = linear(x)
+    plain = all(isinstance(n, Draw | Rounded) for n, _ in value.terms)
+    if plain:
+        return value
+    out = Linear((), value.constant)
+    for node, c in value.terms:
+        out = combine(out, _reduced(node, ask), c)
+    return affine(out, ask)
+
+
+def leaf(x: Any, ask: Ask) -> Any:
+    """An output value brought down to a constant, an affine expression of draws, or a rounding of one."""
+    match x:
+        case Where(condition=condition, yes=yes, no=no):
+            return leaf(yes if decide(condition, ask) else no, ask)
+        case Compare() | Not() | All():
+            return decide(x, ask)
+        case ArgExtreme():
+            return _index(x, ask)
+        case _ if isinstance(x, NODES):
+            return simplified(affine(x, ask))
+        case _:
+            return x
+
+
+def _reduced(node: Node, ask: Ask) -> Linear:
+    """One node as an affine expression of simpler ones."""
+    match node:
+        case Draw() | Rounded():
+            return linear(node)
+        case Linear():
+            return node
+        case Compare() | Not() | All():
+            return linear(float(decide(node, ask)))
+        case Where(condition=condition, yes=yes, no=no):
+            return linear(_numeric(yes if decide(condition, ask) else no))
+        case Extreme(pick=pick, values=values):
+            return linear(values[_index(ArgExtreme(pick, values), ask)])
+        case ArgExtreme():
+            return linear(float(_index(node, ask)))
+        case Product(left=left, right=right):
+            return _product(left, right, ask)
+        case Quotient(left=left, right=right):
+            return scaled(linear(left), 1.0 / _pinned(right, ask, "a division by a random value"))
+        case Apply(function=function):
+            name = getattr(function, "__name__", "a function")
+            raise ExactRefused(f"{name} is applied to a random value: such a function can be sampled, not inferred")
+        case _:
+            assert_never(node)
+
+
+def _numeric(x: Any) -> Any:
+    if isinstance(x, NODES) or (isinstance(x, int | float) and math.isfinite(x)):
+        return x
+    raise ExactRefused(f"arithmetic on a value that may be {x!r}")
+
+
+def _compared(relation: Relation, value: Linear, ask: Ask) -> bool:
+    """Decides value >= 0, > 0 or == 0; an extreme value is compared argument by argument."""
+    if relation is not Relation.EQ:
+        for node, c in value.terms:
+            if isinstance(node, Extreme):
+                rest = combine(value, linear(node), -c)
+                each = (compare(relation, combine(rest, linear(v), c), 0.0) for v in node.values)
+                some = (node.pick is Pick.MAX) == (c > 0)
+                return any(decide(e, ask) for e in each) if some else all(decide(e, ask) for e in each)
+    expression = affine(value, ask)
+    if any(isinstance(n, Rounded) for n, _ in expression.terms):
+        return _rounded_compared(relation, expression, ask)
+    return _atomic(relation, expression, ask)
+
+
+def _atomic(relation: Relation, value: Linear, ask: Ask) -> bool:
+    """A comparison of draws alone; equality is two inequalities, and never holds where a continuous draw is left."""
+    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
+    if not terms:
+        return decide(compare(relation, value, 0.0), ask)
+    if relation is not Relation.EQ:
+        return ask(Literal(terms, value.constant, relation))
+    if any(not d.law.discrete for d, _ in terms):
+        return False
+    at_least = Literal(terms, value.constant, Relation.GE)
+    return ask(at_least) and not ask(Literal(terms, value.constant, Relation.GT))
+
+
+def _rounded_compared(relation: Relation, value: Linear, ask: Ask) -> bool:
+    """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
+    if len(value.terms) != 1:
+        return decide(compare(relation, _unrounded(value, ask), 0.0), ask)
+    node, c = value.terms[0]
+    assert isinstance(node, Rounded)
+    inner, sign = _as_floor(node)
+    bound = -value.constant / (c * sign)  # c * sign * floor(inner) relation' -constant
+    if relation is Relation.EQ:
+        whole = bound == math.floor(bound)
+        return whole and decide(conjunction((_floor_at_least(inner, bound), negate(_floor_at_least(inner, bound + 1)))), ask)
+    strict = relation is Relation.GT
+    if c * sign > 0:
+        return decide(_floor_at_least(inner, math.floor(bound) + 1 if strict else math.ceil(bound)), ask)
+    return not decide(_floor_at_least(inner, math.ceil(bound) if strict else math.floor(bound) + 1), ask)
+
+
+def _as_floor(node: Rounded) -> tuple[Linear, float]:
+    """(a, s) such that the rounding is s * floor(a), almost surely."""
+    value = linear(node.value)
+    match node.rounding:
+        case Rounding.FLOOR:
+            return value, 1.0
+        case Rounding.CEIL:
+            return scaled(value, -1.0), -1.0
+        case Rounding.ROUND:
+            if not any(not d.law.discrete for d in draws_of(value)):
+                raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
+            return Linear(value.terms, value.constant + 0.5), 1.0
+        case _:
+            assert_never(node.rounding)
+
+
+def _floor_at_least(inner: Linear, bound: float) -> Any:
+    return compare(Relation.GE, inner, bound)
+
+
+def floor_form(node: Rounded, ask: Ask) -> tuple[Linear, float]:
+    """(a, s) with a affine in draws such that the rounding is s * floor(a), almost surely."""
+    inner, sign = _as_floor(node)
+    reduced = affine(inner, ask)
+    if any(isinstance(n, Rounded) for n, _ in reduced.terms):
+        reduced = _unrounded(reduced, ask)
+    return reduced, sign
+
+
+def _unrounded(value: Linear, ask: Ask) -> Linear:
+    """Roundings of values with finitely many points, worked out point by point."""
+    out = Linear((), value.constant)
+    for node, c in value.terms:
+        part = linear(node) if isinstance(node, Draw) else linear(_pinned(node, ask, "arithmetic on a rounded value"))
+        out = combine(out, part, c)
+    return out
+
+
+def _index(node: ArgExtreme, ask: Ask) -> int:
+    """Which argument is the extreme one: the first among equals, as in NumPy."""
+    values = [linear(v) for v in node.values]
+    sign = 1.0 if node.pick is Pick.MAX else -1.0
+    for i in range(len(values) - 1):
+        beats = [
+            compare(Relation.GT if j < i else Relation.GE, scaled(combine(values[i], values[j], -1.0), sign), 0.0)
+            for j in range(len(values))
+            if j != i
+        ]
+        if decide(conjunction(tuple(beats)), ask):
+            return i
+    return len(values) - 1
+
+
+def _product(left: Node, right: Node, ask: Ask) -> Linear:
+    a, b = affine(left, ask), affine(right, ask)
+    if not _finite(a) and not _finite(b):
+        raise ExactRefused("a product of two random values, neither of which has finitely many points")
+    if _finite(a) and not (_finite(b) and len(b.terms) < len(a.terms)):
+        a, b = b, a
+    return scaled(a, _pinned(b, ask, "a product of random values"))
+
+
+def _finite(value: Linear) -> bool:
+    return all(getattr(d.law, "finite", False) for d in draws_of(value))
+
+
+def _pinned(x: Any, ask: Ask, what: str) -> float:
+    """The plain number that a value with finitely many points has on this path."""
+    value = affine(x, ask)
+    if not _finite(value):
+        raise ExactRefused(f"{what} that does not have finitely many points")
+    total = value.constant
+    for node, c in value.terms:
+        total += c * (_point(node, ask) if isinstance(node, Draw) else _rounding_value(node, ask))
+    return total
+
+
+def _rounding_value(node: Node, ask: Ask) -> float:
+    assert isinstance(node, Rounded)
+    inner = _pinned(node.value, ask, "a rounding")
+    return float({Rounding.FLOOR: math.floor, Rounding.CEIL: math.ceil, Rounding.ROUND: round}[node.rounding](inner))
+
+
+def _point(draw: Draw, ask: Ask) -> float:
+    """The point that a finite draw takes on this path."""
+    points = [float(x) for x in draw.law.window(0.0)[0]]  # type: ignore[attr-defined]
+    for point, following in zip(points, points[1:], strict=False):
+        if not ask(Literal(((draw, 1.0),), -following, Relation.GE)):
+            return point
+    return points[-1]

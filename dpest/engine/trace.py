@@ -1,0 +1,317 @@
+"""Runs a mechanism on stand-ins and collects every way through it.
+
+A random condition forks the run: the function is replayed with the decisions recorded so far, and the first new
+decision goes both ways, depth first. Replays are checked: a function that behaves differently the second time has
+hidden randomness or state and is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpest.core import RUN
+from dpest.engine.outputs import Flat, flatten
+from dpest.engine.resolve import Literal, decide
+from dpest.errors import BudgetExceeded, DpestError, MechanismRaised, NotReplayable
+from dpest.graph.nodes import Compare, Draw, Node, Relation
+from dpest.laws.law import Continuous, Discrete, Law
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way through the program: the conditions taken, and what it returns."""
+
+    conditions: tuple[Literal, ...]
+    output: Flat
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Every path of one run on one input, and the most that unexplored ones can weigh."""
+
+    paths: tuple[Path, ...]
+    log_unexplored: float = -math.inf
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a program is explored before exact inference gives up."""
+
+    paths: int = 20_000
+    decisions: int = 100_000
+    # A path is left unexplored only after this many forks, and only when it weighs less than this.
+    forks: int = 200
+    log_mass: float = -45.0
+
+
+LIMITS = Limits()
+_SHALLOW = Limits(forks=48, log_mass=-30.0)
+
+
+def trace(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS) -> Trace:
+    """Every path of `mechanism(data, **params)`."""
+    try:
+        return _explore(mechanism, data, params, limits)
+    except _Unbounded:
+        return _explore(mechanism, data, params, _SHALLOW)
+
+
+def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits) -> Trace:
+    pending = [_Branch()]
+    paths: list[Path] = []
+    left_out: list[float] = []
+    while pending:
+        if len(paths) + len(pending) > limits.paths:
+            if left_out and limits is not _SHALLOW:
+                raise _Unbounded
+            raise BudgetExceeded(f"the mechanism has more than {limits.paths} paths through its random conditions")
+        run = TraceRun(pending.pop(), pending, limits)
+        output = execute(run, mechanism, data, params)
+        if run.abandoned:
+            left_out.append(run.log_mass)
+            continue
+        if not paths:
+            _check_replay(run, output, mechanism, data, params, limits)
+        paths.append(Path(tuple(run.conditions), output))
+    unexplored = math.log(math.fsum(math.exp(m) for m in left_out)) if left_out else -math.inf
+    return Trace(tuple(paths), unexplored)
+
+
+def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
+    """One run of the mechanism under `run`, its output taken apart."""
+    token = RUN.set(run)
+    try:
+        return flatten(mechanism(data, **params))
+    except _Abandoned:
+        return flatten(None)
+    except DpestError:
+        raise
+    except RecursionError as error:
+        raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
+    except Exception as error:
+        name = getattr(mechanism, "__name__", "the mechanism")
+        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r})") from error
+    finally:
+        RUN.reset(token)
+
+
+class _Abandoned(BaseException):
+    """Unwinds a run whose path is not worth finishing; no `except Exception` of the author's catches it."""
+
+
+class _Unbounded(Exception):
+    """Too many paths, some of them endless: explore less deeply."""
+
+
+@dataclass
+class _Branch:
+    """Where a replay starts: the outcomes of earlier conditions, and what they left; `bounds` decides the one in progress."""
+
+    outcomes: list[bool] = field(default_factory=list)
+    prints: list[Any] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    conditions: list[Literal] = field(default_factory=list)
+    bounds: dict[Any, tuple[float, bool, float, bool]] = field(default_factory=dict)
+    forks: int = 0
+    log_mass: float = 0.0
+
+
+class TraceRun:
+    """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
+
+    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits) -> None:
+        self.branch = branch
+        self.pending = pending
+        self.limits = limits
+        self.draws = list(branch.draws)
+        self.drawn = 0
+        self.outcomes = list(branch.outcomes)
+        self.prints = list(branch.prints)
+        self.called = 0
+        self.conditions = list(branch.conditions)
+        self.bounds = dict(branch.bounds)
+        self.forks = branch.forks
+        self.log_mass = branch.log_mass
+        self.abandoned = False
+
+    def draw(self, law: Law) -> Node:
+        k = self.drawn
+        self.drawn += 1
+        if k < len(self.draws):
+            node = self.draws[k]
+            if node.law is not law and node.law != law:
+                raise NotReplayable(_HIDDEN.format(what=f"draw {k + 1} was {node.law.words()}, then {law.words()}"))
+            return node
+        node = Draw(law)
+        self.draws.append(node)
+        return node
+
+    def decide(self, condition: Node) -> bool:
+        k = self.called
+        self.called += 1
+        mark = condition.value.constant if isinstance(condition, Compare) else type(condition)
+        if k < len(self.prints) and self.prints[k] != mark:
+            raise NotReplayable(_HIDDEN.format(what=f"condition {k + 1} compared with {self.prints[k]}, then with {mark}"))
+        if k < len(self.outcomes):
+            return self.outcomes[k]
+        if k >= self.limits.decisions:
+            raise BudgetExceeded(f"one run made more than {self.limits.decisions} random decisions")
+        if k == len(self.prints):
+            self.prints.append(mark)
+        outcome = decide(condition, self._ask)
+        self.outcomes.append(outcome)
+        return outcome
+
+    def _ask(self, literal: Literal) -> bool:
+        """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
+        known = implied(literal, self.bounds)
+        return self._fork(literal) if known is None else known
+
+    def _fork(self, literal: Literal) -> bool:
+        self.forks += 1
+        yes, no = chances(literal)
+        if self.forks > self.limits.forks and self.log_mass + max(yes, no) < self.limits.log_mass:
+            self.abandoned = True
+            raise _Abandoned
+        # The likelier way first: a loop that ends with probability one is then left in a bounded number of runs.
+        first = yes >= no
+        self._queue(literal, not first, no if first else yes)
+        self._take(literal, first, yes if first else no)
+        return first
+
+    def _queue(self, literal: Literal, answer: bool, chance: float) -> None:
+        held = literal if answer else literal.negated()
+        self.pending.append(
+            _Branch(
+                list(self.outcomes),
+                list(self.prints),
+                list(self.draws),
+                [*self.conditions, held],
+                narrowed(self.bounds, held),
+                self.forks,
+                self.log_mass + chance,
+            )
+        )
+
+    def _take(self, literal: Literal, answer: bool, chance: float) -> None:
+        held = literal if answer else literal.negated()
+        self.conditions.append(held)
+        self.bounds = narrowed(self.bounds, held)
+        self.log_mass += chance
+
+
+_HIDDEN = (
+    "the mechanism behaves differently when it is run again ({what}): use dpest draws instead of random or numpy.random, "
+    "and keep no state between runs"
+)
+
+
+def _check_replay(
+    run: TraceRun, output: Flat, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits
+) -> None:
+    """The first path once more: the same decisions must give the same output."""
+    branch = _Branch(run.outcomes, run.prints, run.draws, run.conditions, run.bounds, run.forks, run.log_mass)
+    again = TraceRun(branch, [], limits)
+    second = execute(again, mechanism, data, params)
+    if again.pending or again.drawn != run.drawn or not same_output(output, second):
+        raise NotReplayable(_HIDDEN.format(what="the same decisions gave another output"))
+
+
+def same_output(a: Flat, b: Flat) -> bool:
+    """Whether two outputs are the same expression of the same draws."""
+    return a.structure == b.structure and all(_same(x, y) for x, y in zip(a.leaves, b.leaves, strict=True))
+
+
+def _same(x: Any, y: Any) -> bool:
+    from dpest.graph.nodes import Linear, children, is_node
+
+    if not is_node(x) or not is_node(y):
+        return bool(x == y) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
+    if x is y:
+        return True
+    if type(x) is not type(y) or isinstance(x, Draw):
+        return False
+    if isinstance(x, Linear) and (x.constant != y.constant or [c for _, c in x.terms] != [c for _, c in y.terms]):
+        return False
+    a, b = children(x), children(y)
+    return len(a) == len(b) and all(_same(p, q) for p, q in zip(a, b, strict=True))
+
+
+# -- what earlier conditions say ---------------------------------------------------------------------------------------
+
+
+def _direction(literal: Literal) -> tuple[Any, float, bool]:
+    """The literal as `direction >= bound` (or <= where flipped): (direction, bound, flipped)."""
+    terms = sorted(((id(d), c) for d, c in literal.terms), key=lambda t: t[0])
+    lead = terms[0][1]
+    return tuple((i, c / lead) for i, c in terms), -literal.constant / lead, lead < 0
+
+
+def implied(literal: Literal, bounds: Mapping[Any, tuple[float, bool, float, bool]]) -> bool | None:
+    """Whether the draws' supports or earlier conditions decide an inequality; None where it is open."""
+    low, high = _range(literal)
+    smooth = any(not d.law.discrete for d, _ in literal.terms)
+    strict = literal.relation is Relation.GT
+    if low > 0 or (low == 0 and (smooth or not strict)):
+        return True
+    if high < 0 or (high == 0 and (smooth or strict)):
+        return False
+    if not bounds:
+        return None
+    direction, bound, flipped = _direction(literal)
+    known = bounds.get(direction)
+    if known is None:
+        return None
+    lo, lo_strict, hi, hi_strict = known
+    if flipped:
+        lo, lo_strict, hi, hi_strict, bound = -hi, hi_strict, -lo, lo_strict, -bound
+    if lo > bound or (lo == bound and (lo_strict or not strict or smooth)):
+        return True
+    if hi < bound or (hi == bound and (hi_strict or strict or smooth)):
+        return False
+    return None
+
+
+def narrowed(
+    bounds: dict[Any, tuple[float, bool, float, bool]], literal: Literal
+) -> dict[Any, tuple[float, bool, float, bool]]:
+    """The known bounds, with one more inequality that holds."""
+    direction, bound, flipped = _direction(literal)
+    lo, lo_strict, hi, hi_strict = bounds.get(direction, (-math.inf, False, math.inf, False))
+    strict = literal.relation is Relation.GT
+    if flipped:
+        if (-bound, not strict) > (-hi, not hi_strict):
+            hi, hi_strict = bound, strict
+    elif (bound, strict) > (lo, lo_strict):
+        lo, lo_strict = bound, strict
+    out = dict(bounds)
+    out[direction] = (lo, lo_strict, hi, hi_strict)
+    return out
+
+
+def _range(literal: Literal) -> tuple[float, float]:
+    low = high = literal.constant
+    for draw, c in literal.terms:
+        a, b = draw.law.support
+        low += c * (a if c > 0 else b)
+        high += c * (b if c > 0 else a)
+    return low, high
+
+
+def chances(literal: Literal) -> tuple[float, float]:
+    """Upper bounds of ln P(holds) and ln P(does not), exact for a fresh single draw; 0 where unknown."""
+    if len(literal.terms) != 1:
+        return 0.0, 0.0
+    (draw, c), law = literal.terms[0], literal.terms[0][0].law
+    bound = -literal.constant / c
+    strict = literal.relation is Relation.GT
+    if isinstance(law, Continuous):
+        above, below = float(law.log_sf(bound)), float(law.log_cdf(bound))
+    else:
+        assert isinstance(law, Discrete)
+        above = float(law.log_between(law.first(bound, strict == (c > 0)), math.inf))
+        below = float(law.log_between(-math.inf, law.last(bound, strict != (c > 0))))
+    return (above, below) if c > 0 else (below, above)

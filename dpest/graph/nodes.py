@@ -1,0 +1,239 @@
+"""The closed set of operations on random values.
+
+A node is one value: an operation applied to earlier values. Nodes are compared by identity: two draws from one
+family are two values. Everything affine is kept as one `Linear`, so that `x - x` is 0 and `x + x` is 2x.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias, Union
+
+from dpest.laws.law import Law
+
+
+class Relation(Enum):
+    """How a value compares with zero."""
+
+    GE = ">="
+    GT = ">"
+    EQ = "=="
+
+
+class Pick(Enum):
+    """Which of several values."""
+
+    MAX = "max"
+    MIN = "min"
+
+
+class Rounding(Enum):
+    """To which whole number."""
+
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ROUND = "round"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Draw:
+    """One fresh noise value."""
+
+    law: Law
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Linear:
+    """constant + the sum of coefficient * node."""
+
+    terms: tuple[tuple[Node, float], ...]
+    constant: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compare:
+    """Whether `value` is >= 0, > 0 or == 0."""
+
+    relation: Relation
+    value: Linear
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Not:
+    """The negation of a truth value."""
+
+    value: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class All:
+    """Whether every one of the truth values holds."""
+
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Where:
+    """`yes` where the condition holds, else `no`; only the one that is taken is looked at."""
+
+    condition: Node
+    yes: Any
+    no: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Extreme:
+    """The largest or smallest of several values."""
+
+    pick: Pick
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ArgExtreme:
+    """The first index of the largest or smallest value."""
+
+    pick: Pick
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rounded:
+    """A value rounded to a whole number (`round` sends halves to the even side)."""
+
+    rounding: Rounding
+    value: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Product:
+    """The product of two random values."""
+
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Quotient:
+    """A value divided by a random value."""
+
+    left: Any
+    right: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Apply:
+    """An arbitrary vectorised function of values: it can be sampled, not inferred."""
+
+    function: Callable[..., Any]
+    values: tuple[Any, ...]
+
+
+Node: TypeAlias = Union[
+    Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Rounded, Product, Quotient, Apply
+]
+TRUTHS = (Compare, Not, All)
+NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Rounded, Product, Quotient, Apply)
+
+
+def is_node(x: Any) -> bool:
+    """Whether x is a random value of the graph (rather than a constant)."""
+    return isinstance(x, NODES)
+
+
+def linear(x: Any) -> Linear:
+    """A node or number as an affine expression."""
+    if isinstance(x, Linear):
+        return x
+    if isinstance(x, NODES):
+        return Linear(((x, 1.0),), 0.0)
+    return Linear((), float(x))
+
+
+def combine(a: Linear, b: Linear, factor: float) -> Linear:
+    """a + factor * b; terms that cancel are dropped."""
+    if not b.terms:
+        return Linear(a.terms, a.constant + factor * b.constant)
+    if len(a.terms) == 1 and len(b.terms) == 1 and a.terms[0][0] is not b.terms[0][0]:
+        node, c = b.terms[0]
+        return Linear((a.terms[0], (node, factor * c)), a.constant + factor * b.constant)
+    total: dict[int, tuple[Node, float]] = {id(n): (n, c) for n, c in a.terms}
+    for node, c in b.terms:
+        old = total.get(id(node))
+        total[id(node)] = (node, factor * c if old is None else old[1] + factor * c)
+    return Linear(tuple((n, c) for n, c in total.values() if c != 0.0), a.constant + factor * b.constant)
+
+
+def scaled(a: Linear, factor: float) -> Linear:
+    """factor * a."""
+    if factor == 0.0:
+        return Linear((), 0.0)
+    return Linear(tuple((n, c * factor) for n, c in a.terms), a.constant * factor)
+
+
+def simplified(a: Linear) -> Any:
+    """The plain number, or the single node, that an affine expression comes down to; else itself."""
+    if not a.terms:
+        return a.constant
+    if len(a.terms) == 1 and a.terms[0][1] == 1.0 and a.constant == 0.0:
+        return a.terms[0][0]
+    return a
+
+
+def children(node: Node) -> tuple[Any, ...]:
+    """The values that a node is computed from, constants included."""
+    match node:
+        case Draw():
+            return ()
+        case Linear(terms=terms):
+            return tuple(n for n, _ in terms)
+        case Compare(value=value) | Not(value=value) | Rounded(value=value):
+            return (value,)
+        case All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Apply(values=values):
+            return values
+        case Where(condition=condition, yes=yes, no=no):
+            return (condition, yes, no)
+        case Product(left=left, right=right) | Quotient(left=left, right=right):
+            return (left, right)
+
+
+def ancestors(*roots: Any) -> Iterator[Node]:
+    """Every node that the roots depend on, themselves included, each once."""
+    seen: set[int] = set()
+    stack = [r for r in roots if is_node(r)]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        stack.extend(c for c in children(node) if is_node(c))
+
+
+def draws_of(*roots: Any) -> list[Draw]:
+    """The draws that the roots depend on, in no particular order."""
+    return [n for n in ancestors(*roots) if isinstance(n, Draw)]
+
+
+def is_integral(node: Any) -> bool:
+    """Whether a value can only be a whole number (a bool counts as 0 or 1)."""
+    match node:
+        case Draw(law=law):
+            return law.discrete and bool(getattr(law, "integral", False))
+        case Linear(terms=terms, constant=constant):
+            return constant.is_integer() and all(c.is_integer() and is_integral(n) for n, c in terms)
+        case Rounded() | ArgExtreme() | Compare() | Not() | All():
+            return True
+        case Where(yes=yes, no=no):
+            return is_integral(yes) and is_integral(no)
+        case Extreme(values=values):
+            return all(is_integral(v) for v in values)
+        case Product(left=left, right=right):
+            return is_integral(left) and is_integral(right)
+        case Quotient() | Apply():
+            return False
+        case _:
+            return isinstance(node, int | bool) or (isinstance(node, float) and math.isfinite(node) and node.is_integer())

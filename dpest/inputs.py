@@ -1,0 +1,173 @@
+"""Pairs of adjacent inputs, and the seven patterns that the field tests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import InvalidInput, InvalidPair, UnknownName
+
+L1_PATTERNS = ("one_above", "one_below")
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two adjacent inputs, with the pattern's name."""
+
+    name: str
+    left: Any
+    right: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pair) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.name, repr(_plain(self.left)), repr(_plain(self.right))))
+
+    def __str__(self) -> str:
+        label = f"{self.name}: " if self.name else ""
+        return f"{label}D = {show(self.left)}, D' = {show(self.right)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; arrays become lists."""
+        return {"name": self.name, "D": _plain(self.left), "D_prime": _plain(self.right)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Pair:
+        """The inverse of `to_dict`."""
+        return cls(data["name"], _unplain(data["D"]), _unplain(data["D_prime"]))
+
+
+def generate_patterns(n: int) -> dict[str, tuple[list[float], list[float]]]:
+    """The seven input patterns for `n` queries: name -> (D, D')."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InvalidInput(f"the number of queries n must be a whole number >= 1, got {n!r}")
+    n = int(n)
+    ones = [1.0] * n
+    down = math.ceil(n / 2)
+    up = n // 2
+    return {
+        "one_above": (list(ones), [2.0] + [1.0] * (n - 1)),
+        "one_below": (list(ones), [0.0] + [1.0] * (n - 1)),
+        "one_above_rest_below": (list(ones), [2.0] + [0.0] * (n - 1)),
+        "one_below_rest_above": (list(ones), [0.0] + [2.0] * (n - 1)),
+        "half_half": (list(ones), [0.0] * down + [2.0] * (n - down)),
+        "all_above_all_below": (list(ones), [2.0] * n),
+        "x_shape": ([1.0] * up + [0.0] * (n - up), [0.0] * up + [1.0] * (n - up)),
+    }
+
+
+def pattern_pairs(n: int, adjacency: str = "linf") -> list[Pair]:
+    """The patterns that are adjacent under "l1" (one coordinate by 1) or "linf" (every coordinate by at most 1)."""
+    if adjacency not in ("l1", "linf"):
+        raise UnknownName(f'adjacency must be "l1" or "linf", got {adjacency!r}')
+    patterns = generate_patterns(n)
+    names = L1_PATTERNS if adjacency == "l1" else tuple(patterns)
+    return [Pair(name, *patterns[name]) for name in names]
+
+
+def as_pairs(pairs: Any) -> list[Pair]:
+    """One pair or a list of pairs, checked: the form in which callers give them."""
+    if isinstance(pairs, Pair):
+        return [pairs]
+    if isinstance(pairs, tuple) and len(pairs) == 2 and not _all_pairs(pairs):
+        return [_checked("", *pairs)]
+    if isinstance(pairs, Mapping):
+        named = [(str(name), *_two(pair)) for name, pair in pairs.items()]
+        return _nonempty([_checked(*p) for p in named])
+    if isinstance(pairs, Sequence) and not isinstance(pairs, str):
+        return _nonempty([p if isinstance(p, Pair) else _checked("", *_two(p)) for p in pairs])
+    raise InvalidPair(f"pairs must be (D, D') or a list of such pairs, got {pairs!r}")
+
+
+def show(data: Any) -> str:
+    """An input as a person writes it: whole floats without their point."""
+    if isinstance(data, np.ndarray):
+        return show(data.tolist())
+    if isinstance(data, list | tuple):
+        inner = ", ".join(show(x) for x in data)
+        return f"[{inner}]" if isinstance(data, list) else f"({inner}{',' if len(data) == 1 else ''})"
+    if isinstance(data, float | np.floating) and math.isfinite(data) and data == int(data):
+        return str(int(data))
+    return str(data) if isinstance(data, np.generic) else repr(data)
+
+
+def _all_pairs(pairs: tuple[Any, Any]) -> bool:
+    """Whether a 2-tuple is two pairs rather than one: both members are pairs of containers."""
+    return all(
+        isinstance(p, Pair) or (isinstance(p, tuple) and len(p) == 2 and all(_is_container(x) for x in p))
+        for p in pairs
+    )
+
+
+def _is_container(x: Any) -> bool:
+    return isinstance(x, list | tuple | dict | np.ndarray)
+
+
+def _two(pair: Any) -> tuple[Any, Any]:
+    if isinstance(pair, Pair):
+        return pair.left, pair.right
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        raise InvalidPair(f"a pair is two inputs (D, D'), got {pair!r}")
+    return pair[0], pair[1]
+
+
+def _nonempty(pairs: list[Pair]) -> list[Pair]:
+    if not pairs:
+        raise InvalidPair("the list of pairs is empty: give at least one pair (D, D'), or n=... and adjacency=...")
+    return pairs
+
+
+def _checked(name: str, left: Any, right: Any) -> Pair:
+    _same_shape(left, right)
+    for side, data in (("D", left), ("D'", right)):
+        if _has_nan(data):
+            raise InvalidPair(f"{side} = {show(data)} contains NaN: inputs must be numbers that can be compared")
+    return Pair(name, left, right)
+
+
+def _same_shape(left: Any, right: Any) -> None:
+    sequences = (list, tuple, np.ndarray)
+    if isinstance(left, sequences) and isinstance(right, sequences):
+        a, b = np.shape(np.asarray(left, dtype=object)), np.shape(np.asarray(right, dtype=object))
+        if a != b:
+            raise InvalidPair(
+                f"D and D' must have the same shape under substitution, got {show(left)} (shape {a}) and "
+                f"{show(right)} (shape {b}); to compare with a missing record, let the mechanism take it as None"
+            )
+    elif isinstance(left, sequences) != isinstance(right, sequences) and None not in (left, right):
+        raise InvalidPair(f"D and D' must be inputs of one kind, got {show(left)} and {show(right)}")
+
+
+def _has_nan(data: Any) -> bool:
+    if isinstance(data, np.ndarray):
+        return bool(np.issubdtype(data.dtype, np.number) and np.isnan(data).any())
+    if isinstance(data, list | tuple):
+        return any(_has_nan(x) for x in data)
+    if isinstance(data, Mapping):
+        return any(_has_nan(x) for x in data.values())
+    return isinstance(data, float | np.floating) and math.isnan(data)
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, np.ndarray):
+        return _plain(data.tolist())
+    if isinstance(data, list | tuple):
+        return [_plain(x) for x in data]
+    if isinstance(data, Mapping):
+        return {str(k): _plain(v) for k, v in data.items()}
+    if isinstance(data, np.generic):
+        return _plain(data.item())
+    if isinstance(data, float) and not math.isfinite(data):
+        return str(data)
+    return data if isinstance(data, int | float | str | bool | None) else repr(data)
+
+
+def _unplain(data: Any) -> Any:
+    if isinstance(data, list):
+        return [_unplain(x) for x in data]
+    return float(data) if data in ("inf", "-inf") else data

@@ -1,0 +1,275 @@
+"""The continuous families, centred at zero: an author adds the location."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from dpest.errors import InvalidLaw
+from dpest.laws.law import Continuous, Rng, Shift
+from dpest.numerics.logspace import LOG_HALF, Floats, log1mexp
+
+_LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
+NO_SHIFT = Shift(0.0, 0.0)
+
+
+def check_scale(scale: float, call: str) -> None:
+    """A scale is a positive finite number."""
+    if not (isinstance(scale, int | float | np.number) and 0 < scale < math.inf):
+        raise InvalidLaw(f"{call} needs a positive finite number, got {scale!r}")
+
+
+@dataclass(frozen=True)
+class Laplace(Continuous):
+    """Density exp(-|x| / b) / (2 b)."""
+
+    b: float
+
+    def __post_init__(self) -> None:
+        check_scale(self.b, "laplace(scale)")
+
+    scale = property(lambda self: self.b)
+    kinks = (0.0,)
+    support = (-math.inf, math.inf)
+
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        return self.b * log_mass, -self.b * log_mass
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        return -np.abs(np.asarray(x, float)) / self.b - math.log(2 * self.b)
+
+    def log_cdf(self, x: npt.ArrayLike) -> Floats:
+        z = np.asarray(x, float) / self.b
+        return np.where(z < 0, z + LOG_HALF, np.log1p(-0.5 * np.exp(-np.abs(z))))
+
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        return self.log_cdf(-np.asarray(x, float))
+
+    def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        low, high = np.broadcast_arrays(np.asarray(low, float) / self.b, np.asarray(high, float) / self.b)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            near = np.where(low > 0, low, -high)
+            aside = LOG_HALF - near + log1mexp(low - high)
+            across = np.log(-0.5 * (np.expm1(np.minimum(low, 0.0)) + np.expm1(-np.maximum(high, 0.0))))
+        out = np.where((low > 0) | (high < 0), aside, across)
+        return np.where(low < high, out, -np.inf)
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        values = rng.standard_exponential(size)
+        values *= self.b
+        return np.copysign(values, rng.integers(0, 2, size, dtype=np.int8) - 0.5)
+
+    def shift(self, d: float) -> Shift:
+        return Shift(abs(d) / self.b, 0.0)
+
+    def words(self) -> str:
+        return f"laplace({self.b:g})"
+
+
+@dataclass(frozen=True)
+class Gaussian(Continuous):
+    """Density exp(-x^2 / (2 sigma^2)) / (sigma sqrt(2 pi))."""
+
+    sigma: float
+
+    def __post_init__(self) -> None:
+        check_scale(self.sigma, "gaussian(sigma)")
+
+    scale = property(lambda self: self.sigma)
+    kinks = (0.0,)
+    support = (-math.inf, math.inf)
+
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        r = self.sigma * math.sqrt(-2 * log_mass)
+        return -r, r
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        z = np.asarray(x, float) / self.sigma
+        return -0.5 * z * z - (_LOG_SQRT_2PI + math.log(self.sigma))
+
+    def log_cdf(self, x: npt.ArrayLike) -> Floats:
+        return np.asarray(special.log_ndtr(np.asarray(x, float) / self.sigma))
+
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        return self.log_cdf(-np.asarray(x, float))
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return rng.standard_normal(size) * self.sigma
+
+    def shift(self, d: float) -> Shift:
+        return Shift(math.inf, math.copysign(math.inf, d)) if d else NO_SHIFT
+
+    def words(self) -> str:
+        return f"gaussian({self.sigma:g})"
+
+
+@dataclass(frozen=True)
+class Exponential(Continuous):
+    """Density exp(-x / b) / b for x >= 0."""
+
+    b: float
+
+    def __post_init__(self) -> None:
+        check_scale(self.b, "exponential(scale)")
+
+    scale = property(lambda self: self.b)
+    kinks = (0.0,)
+    support = (0.0, math.inf)
+
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        return 0.0, -self.b * log_mass
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        x = np.asarray(x, float)
+        return np.where(x >= 0, -x / self.b - math.log(self.b), -np.inf)
+
+    def log_cdf(self, x: npt.ArrayLike) -> Floats:
+        return log1mexp(self.log_sf(x))
+
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        return -np.maximum(np.asarray(x, float), 0.0) / self.b
+
+    def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        low, high = (np.maximum(np.asarray(v, float), 0.0) / self.b for v in (low, high))
+        with np.errstate(invalid="ignore"):
+            return np.where(low < high, -low + log1mexp(low - high), -np.inf)
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return rng.standard_exponential(size) * self.b
+
+    def shift(self, d: float) -> Shift:
+        # x + d < 0 is impossible for the shifted law when d < 0.
+        return Shift(d / self.b, 0.0) if d >= 0 else Shift(math.inf, 0.0)
+
+    def words(self) -> str:
+        return f"exponential({self.b:g})"
+
+
+@dataclass(frozen=True)
+class Gumbel(Continuous):
+    """Density exp(-(z + e^-z)) / b with z = x / b: the law of a maximum."""
+
+    b: float
+
+    def __post_init__(self) -> None:
+        check_scale(self.b, "gumbel(scale)")
+
+    scale = property(lambda self: self.b)
+    kinks = (0.0,)
+    support = (-math.inf, math.inf)
+
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        return -self.b * math.log(-log_mass), -self.b * log_mass
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        z = np.asarray(x, float) / self.b
+        with np.errstate(over="ignore"):
+            return -z - np.exp(-z) - math.log(self.b)
+
+    def log_cdf(self, x: npt.ArrayLike) -> Floats:
+        with np.errstate(over="ignore"):
+            return -np.exp(-np.asarray(x, float) / self.b)
+
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        return log1mexp(self.log_cdf(x))
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return -self.b * np.log(rng.standard_exponential(size))
+
+    def shift(self, d: float) -> Shift:
+        # ln f(x) - ln f(x + d) = d/b - e^-z (1 - e^(-d/b)): grows to d/b on the right, without bound on the left if d < 0.
+        return Shift(d / self.b, math.inf) if d >= 0 else Shift(math.inf, -math.inf)
+
+    def words(self) -> str:
+        return f"gumbel({self.b:g})"
+
+
+@dataclass(frozen=True)
+class Logistic(Continuous):
+    """Density e^-z / (b (1 + e^-z)^2) with z = x / b."""
+
+    b: float
+
+    def __post_init__(self) -> None:
+        check_scale(self.b, "logistic(scale)")
+
+    scale = property(lambda self: self.b)
+    kinks = (0.0,)
+    support = (-math.inf, math.inf)
+
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        return self.b * log_mass, -self.b * log_mass
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        z = np.abs(np.asarray(x, float)) / self.b
+        return -z - 2 * np.log1p(np.exp(-z)) - math.log(self.b)
+
+    def log_cdf(self, x: npt.ArrayLike) -> Floats:
+        return -np.logaddexp(0.0, -np.asarray(x, float) / self.b)
+
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        return self.log_cdf(-np.asarray(x, float))
+
+    def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        # F(h) - F(l) = F(h) S(l) (1 - e^(l - h))
+        low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+        with np.errstate(invalid="ignore"):
+            out = self.log_cdf(high) + self.log_sf(low) + log1mexp((low - high) / self.b)
+        return np.where(low < high, out, -np.inf)
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return rng.logistic(0.0, self.b, size)
+
+    def shift(self, d: float) -> Shift:
+        return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
+
+    def words(self) -> str:
+        return f"logistic({self.b:g})"
+
+
+@dataclass(frozen=True)
+class Uniform(Continuous):
+    """Density 1 / (high - low) between low and high."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        numbers = all(isinstance(v, int | float | np.number) and math.isfinite(v) for v in (self.low, self.high))
+        if not (numbers and self.low < self.high):
+            raise InvalidLaw(f"uniform(low, high) needs finite low < high, got low={self.low!r}, high={self.high!r}")
+
+    scale = property(lambda self: self.high - self.low)
+    kinks = property(lambda self: (self.low, self.high))
+    support = property(lambda self: (self.low, self.high))
+
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        return self.low, self.high
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        x = np.asarray(x, float)
+        return np.where((x >= self.low) & (x <= self.high), -math.log(self.scale), -np.inf)
+
+    def log_cdf(self, x: npt.ArrayLike) -> Floats:
+        return self.log_interval(-np.inf, x)
+
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        return self.log_interval(x, np.inf)
+
+    def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        width = np.minimum(np.asarray(high, float), self.high) - np.maximum(np.asarray(low, float), self.low)
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(width, 0.0) / self.scale)
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return rng.uniform(self.low, self.high, size)
+
+    def shift(self, d: float) -> Shift:
+        return Shift(math.inf, self.high if d > 0 else self.low) if d else Shift(0.0, self.low)
+
+    def words(self) -> str:
+        return f"uniform({self.low:g}, {self.high:g})"

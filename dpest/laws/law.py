@@ -1,0 +1,148 @@
+"""What every distribution answers; the engine needs nothing else of it.
+
+All answers are logarithms. A continuous law gives ln f(x) and ln P(a < X < b); a discrete one indexes its points in
+increasing order and gives ln P(X = point) and ln P(first <= index <= last). Laws are frozen and compare by content.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.numerics.logspace import Floats, log_diff
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Shift:
+    """The supremum of ln f(x) - ln f(x + d), and where it is (an infinite place is a limit)."""
+
+    loss: float
+    at: float
+
+
+class Law(ABC):
+    """A distribution on the real line."""
+
+    discrete: ClassVar[bool]
+
+    @abstractmethod
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        """ln of the density at x; for a discrete law, ln of the probability of x."""
+
+    @abstractmethod
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        """Fresh independent values."""
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[float, float]:
+        """The smallest closed interval that holds every possible value."""
+
+    @property
+    def log_mass(self) -> float:
+        """ln of the total mass: 0 but for measures that a computation left unnormalised."""
+        return 0.0
+
+    @property
+    def error(self) -> float:
+        """The relative error of every answer; 0 where only rounding is left."""
+        return 0.0
+
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        """P(X <= x)."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def words(self) -> str:
+        """The call that makes it, as its author writes it."""
+
+
+class Continuous(Law):
+    """A law with a density."""
+
+    discrete: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """The length over which the density changes by a sizeable factor."""
+
+    @property
+    @abstractmethod
+    def kinks(self) -> tuple[float, ...]:
+        """The points at which the density is not smooth, and its centre: no quadrature panel straddles them."""
+
+    @abstractmethod
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        """Points beyond which at most e^log_mass lies, on each side."""
+
+    @abstractmethod
+    def log_cdf(self, x: npt.ArrayLike) -> Floats:
+        """ln P(X <= x)."""
+
+    @abstractmethod
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        """ln P(X > x)."""
+
+    def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        """ln P(low < X < high), from whichever tail loses fewer digits."""
+        low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+        below, above = self.log_cdf(low), self.log_sf(high)
+        left = log_diff(self.log_cdf(high), below)
+        right = log_diff(self.log_sf(low), above)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            middle = np.log1p(-(np.exp(below) + np.exp(above)))
+        inside = (below < LOG_QUARTER) & (above < LOG_QUARTER)
+        out = np.where(inside, middle, np.where(below < above, left, right))
+        return np.where(low < high, out, -np.inf)
+
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        return np.exp(self.log_cdf(x))
+
+    def shift(self, d: float) -> Shift | None:
+        """sup over x of ln f(x) - ln f(x + d) in closed form, or None where only a search finds it."""
+        return None
+
+
+LOG_QUARTER = float(np.log(0.25))
+
+
+class Discrete(Law):
+    """A law on points that are indexed in increasing order (by any integers)."""
+
+    discrete: ClassVar[bool] = True
+
+    @abstractmethod
+    def first(self, bound: npt.ArrayLike, strict: bool) -> Floats:
+        """The smallest index whose point is >= bound (> bound where strict)."""
+
+    @abstractmethod
+    def last(self, bound: npt.ArrayLike, strict: bool) -> Floats:
+        """The largest index whose point is <= bound (< bound where strict)."""
+
+    @abstractmethod
+    def log_between(self, first: npt.ArrayLike, last: npt.ArrayLike) -> Floats:
+        """ln P(first <= index <= last)."""
+
+    @abstractmethod
+    def window(self, log_mass: float) -> tuple[Floats, Floats]:
+        """Points and their ln probabilities, all but e^log_mass of the mass."""
+
+    @property
+    @abstractmethod
+    def finite(self) -> bool:
+        """Whether there are finitely many points."""
+
+    @property
+    def integral(self) -> bool:
+        """Whether every point is a whole number."""
+        return True
+
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        return np.exp(self.log_between(-np.inf, self.last(x, False)))

@@ -1,0 +1,46 @@
+"""Sums and differences of numbers that are kept as logarithms."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+LOG_HALF = -0.6931471805599453
+
+
+def log_diff(larger: npt.ArrayLike, smaller: npt.ArrayLike) -> Floats:
+    """ln(e^larger - e^smaller); minus infinity where the difference is not positive."""
+    a, b = np.broadcast_arrays(np.asarray(larger, float), np.asarray(smaller, float))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = a + log1mexp(b - a)
+    return np.where((a > b) & (a > -np.inf), out, -np.inf)
+
+
+def log1mexp(x: npt.ArrayLike) -> Floats:
+    """ln(1 - e^x) for x <= 0, without cancellation at either end."""
+    x = np.asarray(x, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(x > LOG_HALF, np.log(-np.expm1(np.minimum(x, 0.0))), np.log1p(-np.exp(np.minimum(x, 0.0))))
+
+
+def log_sum(x: npt.ArrayLike, axis: int | None = None) -> Floats:
+    """ln of the sum of e^x; minus infinity for an empty or impossible sum."""
+    x = np.asarray(x, float)
+    if x.size == 0:
+        return np.full(np.delete(x.shape, axis) if axis is not None else (), -np.inf)
+    top = np.max(x, axis=axis, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        out = np.log(np.sum(np.exp(x - safe), axis=axis)) + np.squeeze(safe, axis=axis)
+    return np.asarray(out)
+
+
+def log_sum_by_row(row: npt.NDArray[np.intp], x: Floats, rows: int) -> Floats:
+    """For each row r, ln of the sum of e^x over the entries that carry r."""
+    top = np.full(rows, -np.inf)
+    np.maximum.at(top, row, x)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    total = np.bincount(row, weights=np.exp(x - safe[row]), minlength=rows)
+    with np.errstate(divide="ignore"):
+        return np.log(total) + safe

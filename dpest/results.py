@@ -1,0 +1,292 @@
+"""What was found: plain frozen data, with a JSON round trip."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from dpest.errors import InvalidInput, NotCovered
+from dpest.inputs import Pair
+from dpest.numerics.bracket import Bracketed
+
+
+class Evidence(Enum):
+    """How strong the statement is."""
+
+    EXACT = "exact"
+    CERTIFIED = "certified"
+    ESTIMATE = "estimate"
+    LOWER_BOUND = "lower bound"
+
+
+class Direction(Enum):
+    """Which input makes the event likelier."""
+
+    LEFT = "D over D'"
+    RIGHT = "D' over D"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An event, and how likely it is under both inputs: what one checks by hand."""
+
+    pair: Pair
+    direction: Direction
+    event: str
+    measure: str  # "probability" or "density"
+    log_left: float
+    log_right: float
+    limit: bool = False  # the supremum is approached along the event, not attained
+
+    @property
+    def left(self) -> float:
+        """The event's probability (or density) under the first input."""
+        return _exp(self.log_left)
+
+    @property
+    def right(self) -> float:
+        """The event's probability (or density) under the second input."""
+        return _exp(self.log_right)
+
+    @property
+    def loss(self) -> float:
+        """The log ratio in the witness's direction."""
+        if self.log_left == self.log_right:
+            return 0.0
+        gap = self.log_left - self.log_right
+        return gap if self.direction is Direction.LEFT else -gap
+
+    def __str__(self) -> str:
+        verb = "tends to" if self.limit else "is"
+        return (
+            f"{self.event}: {self.measure} {_number(self.left, self.log_left)} under D, "
+            f"{_number(self.right, self.log_right)} under D' (log ratio {verb} {self.loss:.12g}, {self.direction.value})"
+        )
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """The loss of one pair of inputs, in both directions."""
+
+    pair: Pair
+    epsilon: float
+    lower: float
+    upper: float
+    forward: float  # sup of ln P(S) - ln P'(S)
+    backward: float
+    witness: Witness | None
+    profile: Profile | None = field(default=None, compare=False, repr=False)
+
+
+class Profile:
+    """delta(eps) of one pair, both directions; the engine's implementations live in `dpest.privacy`."""
+
+    def delta(self, epsilon: float) -> Bracketed:
+        """The smallest delta for which the pair is (epsilon, delta)-close, with its bracket."""
+        raise NotCovered("delta(eps) is not known for this result")
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer to one question: the largest loss over the pairs that were looked at."""
+
+    epsilon: float
+    lower: float
+    upper: float
+    method: str  # "exact" or "sampling"
+    evidence: Evidence
+    confidence: float | None
+    pair: Pair
+    witness: Witness | None
+    reason: str
+    pairs: tuple[PairResult, ...]
+    mechanism: str = "mechanism"
+    seconds: float = 0.0
+    samples: int | None = None
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return self.epsilon
+
+    def __format__(self, spec: str) -> str:
+        return format(self.epsilon, spec) if spec else str(self)
+
+    def delta(self, epsilon: float) -> Bracketed:
+        """The smallest delta at which the mechanism is (epsilon, delta)-private on these pairs."""
+        if not epsilon >= 0:
+            raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
+        return max((self._profile(p).delta(epsilon) for p in self.pairs), key=float)
+
+    def epsilon_at(self, delta: float) -> Bracketed:
+        """The smallest epsilon at which the mechanism is (epsilon, delta)-private on these pairs."""
+        if not 0 <= delta <= 1:
+            raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}")
+        if delta == 0:
+            return Bracketed(self.epsilon, self.lower, self.upper)
+        return _smallest_epsilon(self.delta, delta)
+
+    @staticmethod
+    def _profile(pair: PairResult) -> Profile:
+        if pair.profile is None:
+            raise NotCovered("this result does not hold a privacy profile: run estimate(...) again for delta(eps)")
+        return pair.profile
+
+    def __str__(self) -> str:
+        from dpest.report.text import result_text
+
+        return result_text(self)
+
+    def _repr_html_(self) -> str:
+        from dpest.report.notebook import result_html
+
+        return result_html(self)
+
+    def plot(self) -> Any:
+        """The output under both inputs of the worst pair, with the log ratio: a matplotlib figure."""
+        from dpest.report.plots import plot_result
+
+        return plot_result(self)
+
+    def plot_profile(self) -> Any:
+        """delta(eps) of the worst pair: a matplotlib figure."""
+        from dpest.report.plots import plot_profile
+
+        return plot_profile(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; infinities are the strings "inf" and "-inf", so that it is valid JSON."""
+        return {
+            "epsilon": _encode(self.epsilon),
+            "lower": _encode(self.lower),
+            "upper": _encode(self.upper),
+            "method": self.method,
+            "evidence": self.evidence.value,
+            "confidence": self.confidence,
+            "pair": self.pair.to_dict(),
+            "witness": None if self.witness is None else _witness_to_dict(self.witness),
+            "reason": self.reason,
+            "pairs": [_pair_to_dict(p) for p in self.pairs],
+            "mechanism": self.mechanism,
+            "seconds": self.seconds,
+            "samples": self.samples,
+            "interrupted": self.interrupted,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The result as JSON text; `Result.from_json` reads it back."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Result:
+        """The inverse of `to_dict` (without the privacy profile, which is not stored)."""
+        return cls(
+            epsilon=_decode(data["epsilon"]),
+            lower=_decode(data["lower"]),
+            upper=_decode(data["upper"]),
+            method=data["method"],
+            evidence=Evidence(data["evidence"]),
+            confidence=data["confidence"],
+            pair=Pair.from_dict(data["pair"]),
+            witness=None if data["witness"] is None else _witness_from_dict(data["witness"]),
+            reason=data["reason"],
+            pairs=tuple(_pair_from_dict(p) for p in data["pairs"]),
+            mechanism=data["mechanism"],
+            seconds=data["seconds"],
+            samples=data["samples"],
+            interrupted=data["interrupted"],
+            notes=tuple(data["notes"]),
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Result:
+        """The inverse of `to_json`."""
+        return cls.from_dict(json.loads(text))
+
+
+def _smallest_epsilon(delta_of: Callable[[float], Bracketed], delta: float) -> Bracketed:
+    """Bisection on the decreasing function delta(eps), once for each side of its bracket."""
+
+    def root(side: Callable[[Bracketed], float]) -> float:
+        if side(delta_of(0.0)) <= delta:
+            return 0.0
+        high = 1.0
+        while side(delta_of(high)) > delta:
+            high *= 2
+            if high > 1e6:
+                return math.inf
+        low = 0.0 if high == 1.0 else high / 2
+        for _ in range(80):
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            low, high = (low, middle) if side(delta_of(middle)) <= delta else (middle, high)
+        return high
+
+    middle = root(float)
+    return Bracketed(middle, min(middle, root(lambda b: b.lower)), max(middle, root(lambda b: b.upper)))
+
+
+def _exp(x: float) -> float:
+    return math.exp(x) if x < 709.0 else math.inf
+
+
+def _number(x: float, log_x: float) -> str:
+    return f"{x:.6g}" if 1e-300 < x < math.inf or log_x == -math.inf else f"exp({log_x:.6g})"
+
+
+def _encode(x: float) -> float | str:
+    return x if math.isfinite(x) else str(x)
+
+
+def _decode(x: float | str) -> float:
+    return float(x)
+
+
+def _witness_to_dict(w: Witness) -> dict[str, Any]:
+    return {
+        "pair": w.pair.to_dict(),
+        "direction": w.direction.value,
+        "event": w.event,
+        "measure": w.measure,
+        "log_left": _encode(w.log_left),
+        "log_right": _encode(w.log_right),
+        "limit": w.limit,
+    }
+
+
+def _witness_from_dict(d: Mapping[str, Any]) -> Witness:
+    return Witness(
+        Pair.from_dict(d["pair"]),
+        Direction(d["direction"]),
+        d["event"],
+        d["measure"],
+        _decode(d["log_left"]),
+        _decode(d["log_right"]),
+        d["limit"],
+    )
+
+
+def _pair_to_dict(p: PairResult) -> dict[str, Any]:
+    return {
+        "pair": p.pair.to_dict(),
+        "epsilon": _encode(p.epsilon),
+        "lower": _encode(p.lower),
+        "upper": _encode(p.upper),
+        "forward": _encode(p.forward),
+        "backward": _encode(p.backward),
+        "witness": None if p.witness is None else _witness_to_dict(p.witness),
+    }
+
+
+def _pair_from_dict(d: Mapping[str, Any]) -> PairResult:
+    return PairResult(
+        Pair.from_dict(d["pair"]),
+        *(_decode(d[k]) for k in ("epsilon", "lower", "upper", "forward", "backward")),
+        witness=None if d["witness"] is None else _witness_from_dict(d["witness"]),
+    )
