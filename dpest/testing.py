@@ -53,12 +53,12 @@ def assert_private(
 
     `exact=True` also fails where only sampling could answer; other keywords go to `dpest.estimate`.
     """
-    from dpest.analysis import estimate
+    from dpest.analysis.estimate import estimate
     from dpest.report.verdict import Outcome, judge
 
     if exact:
         options["method"] = "exact"
-    result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
+    result: Result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
     verdict = judge(result, epsilon, delta)
     _record(result, verdict)
     if verdict.outcome is Outcome.VIOLATED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -71,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpestError as error:
         return _say(str(error), WRONG_USE)
     except BrokenPipeError:
-        sys.stdout = None  # type: ignore[assignment]  # nobody reads on: do not flush at exit
+        sys.stdout = open(os.devnull, "w")  # nobody reads on: the flush at exit must not fail
         return 0
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), WRONG_USE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from dpest.cli.options import ask, question, sampling_options
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from dpest.report.data import Entry
+    from dpest.report.data import Entry, Report
 
 SUFFIX = {"html": ".html", "markdown": ".md", "json": ".json"}
 
@@ -72,8 +72,8 @@ def _write(form: str, path: Path | None, entries: tuple[Entry, ...]) -> None:
     from dpest.report.document import report_json, report_markdown
     from dpest.report.html import report_html
 
-    draw = {"html": report_html, "markdown": report_markdown, "json": report_json}[form]
-    text = draw(report(entries))
+    drawings: dict[str, Callable[[Report], str]] = {"html": report_html, "markdown": report_markdown, "json": report_json}
+    text = drawings[form](report(entries))
     if path is None:
         click.echo(text, nl=not text.endswith("\n"))
     else:

@@ -17,9 +17,9 @@ from dpest.report.outputs import output_table
 from dpest.report.verdict import judge
 from dpest.results import Result
 
-NOTES = (
-    "The privacy loss of a mechanism on a pair of adjacent inputs D and D′ is the largest |ln P(M(D) in S) − ln P(M(D′) in S)| over all "
-    "sets S of outputs. Each loss below comes with the pair and the event that show it: they can be checked by hand.",
+INTRODUCTION = (
+    "The privacy loss of a mechanism on a pair of adjacent inputs D and D′ is the largest |ln P(M(D) in S) − ln P(M(D′) in S)| "
+    "over all sets S of outputs. Each loss below comes with the pair and the event that show it: they can be checked by hand."
 )
 ADJACENT = {
     Adjacency.L1: "one coordinate changes by 1 (L1)",
@@ -31,18 +31,25 @@ ADJACENT = {
 
 def report(entries: tuple[Entry, ...], title: str = "Privacy loss") -> Report:
     """Entries as a report."""
-    return Report(title, entries, __version__, NOTES)
+    return Report(title, entries, __version__, (INTRODUCTION,))
 
 
 def algorithm_entry(algorithm: Algorithm, **options: Any) -> Entry:
     """One built-in algorithm with its claim, on its own pairs."""
     result = estimate(algorithm.function, algorithm.pairs(), **options)
     found = entry(algorithm.name, algorithm.function, result, {}, algorithm.claim)
-    comment = "" if algorithm.claim_true else algorithm.flaw
-    return replace(found, sentence=algorithm.title, adjacency=ADJACENT[algorithm.adjacency], source=algorithm.paper, comment=comment)
+    return replace(
+        found,
+        sentence=algorithm.title,
+        adjacency=ADJACENT[algorithm.adjacency],
+        source=algorithm.paper,
+        comment=algorithm.flaw,
+    )
 
 
-def entry(name: str, mechanism: Callable[..., Any], result: Result, params: Mapping[str, Any], claim: float | None = None) -> Entry:
+def entry(
+    name: str, mechanism: Callable[..., Any], result: Result, params: Mapping[str, Any], claim: float | None = None
+) -> Entry:
     """One mechanism: its result, and what there is to draw."""
     return Entry(
         name=name,

@@ -79,7 +79,7 @@ def _draw_words(found: Dependence) -> tuple[list[Words], list[Words]]:
     """The draws by where they are used; those that conditions do not use stand beside the conditions, nearer to the output."""
     users = [*found.conditions, *found.outputs]
     places = [[k for k, user in enumerate(users) if i in user.draws] for i in range(len(found.draws))]
-    drawn = [(f"{d.name} = {d.law}", "shared" if d.shared else "draw", (i,)) for i, d in enumerate(found.draws)]
+    drawn: list[Words] = [(f"{d.name} = {d.law}", "shared" if d.shared else "draw", (i,)) for i, d in enumerate(found.draws)]
     drawn.sort(key=lambda d: _mean(places[d[2][0]]))
     if not found.conditions:
         return drawn, []

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 WIDTH = 6.0
 MAX_BARS = 24
-LEFT = {"color": "#1b4965", "linestyle": "-", "label": "D"}
-RIGHT = {"color": "#c1440e", "linestyle": "--", "label": "D'"}
+LEFT: dict[str, Any] = {"color": "#1b4965", "linestyle": "-", "label": "D"}
+RIGHT: dict[str, Any] = {"color": "#c1440e", "linestyle": "--", "label": "D'"}
 
 
 def plot_result(result: Result, outputs: OutputTable | None = None) -> Figure:
@@ -80,7 +80,7 @@ def plot_points(points: Sequence[ProfilePoint], epsilon: float) -> Figure:
     ax.fill_between(xs, [p.lower for p in points], [p.upper for p in points], color="0.8", linewidth=0)
     if epsilon < math.inf:
         ax.axvline(epsilon, color="black", linestyle=":", linewidth=1)
-        place = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
+        place: dict[str, Any] = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
         ax.annotate(f"loss {epsilon:.4g}", (epsilon, ax.get_ylim()[1]), **place)
     ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import re
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "dpest", "font.family": "sans-serif"}
+SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "dpest", "font.family": "sans-serif"}
 
 
 def figure_svg(figure: Figure, title: str, key: str) -> str:
