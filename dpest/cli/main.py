@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpestError as error:
         return _say(str(error), WRONG_USE)
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # nobody reads on: the flush at exit must not fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: the flush at exit must not fail
         return 0
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), WRONG_USE)

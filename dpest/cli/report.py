@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def _entries(names: Sequence[str], options: dict[str, Any]) -> Iterator[Entry]:
     from dpest.report.build import algorithm_entry, entry
 
     chosen = names or [a.name for a in gallery()]
-    with click.progressbar(chosen, label="dpest", file=click.get_text_stream("stderr"), item_show_func=str) as bar:
+    with click.progressbar(chosen, label="dpest", file=sys.stderr) as bar:
         for name in bar:
             asked = question({**options, "target": name, "pairs": (), "params": ()})
             if asked.target.algorithm is not None and asked.n is None:
