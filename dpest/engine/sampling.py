@@ -1,0 +1,191 @@
+"""Samples any traced mechanism, many rows at a time.
+
+A random condition is evaluated on the rows that are on the current path. Where it holds for some of them only, the run
+goes on with those that are more, and the others are queued. The ways through the program that were met are kept as a
+tree: the author's function runs once for each way, replayed with the decisions recorded so far, and never again.
+Arrays are computed when a condition or the output needs them, and rows that are finished are dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpest.engine.columns import HOLE, Columns, Group, Rng, Shape, constant_key
+from dpest.engine.rows import Rows
+from dpest.engine.trace import execute, same_output
+from dpest.errors import MechanismError, NotReplayable
+from dpest.graph.nodes import NODES, Compare, Draw, Node, Where
+from dpest.laws.law import Law
+
+MOST_DECISIONS = 100_000
+MOST_SPOTS = 200_000
+_HIDDEN = (
+    "the mechanism behaves differently when it is run again ({what}): use dpest draws instead of random or numpy.random, "
+    "and keep no state between runs"
+)
+
+
+class TracedSampler:
+    """A mechanism written with dpest draws, ready to be sampled."""
+
+    def __init__(self, mechanism: Callable[..., Any], params: Mapping[str, Any] | None = None) -> None:
+        self.mechanism = mechanism
+        self.params = dict(params or {})
+        self._trees: dict[int, tuple[Any, Tree]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TracedSampler, (self.mechanism, self.params)
+
+    def draw(self, data: Any, size: int, rng: Rng) -> Columns:
+        """`size` independent outputs on `data`."""
+        if not size:
+            return Columns(())
+        tree = self._tree(data)
+        pending = [(Rows.start(size, rng), tree.root)]
+        groups: list[Group] = []
+        while pending:
+            groups.append(self._one_way(*pending.pop(), pending, tree, data))
+        return Columns(tuple(groups))
+
+    def check_replay(self, data: Any, rng: Rng) -> None:
+        """Run one path twice: the same decisions must give the same output."""
+        first = SampleRun(Rows.start(1, rng), Spot(), [], Tree())
+        output = execute(first, self.mechanism, data, self.params)
+        again = SampleRun(first.rows, Spot(first.outcomes, first.marks, first.draws), [], Tree())
+        repeated = execute(again, self.mechanism, data, self.params)
+        if again.drawn != first.drawn or again.called != first.called or not same_output(output, repeated):
+            raise NotReplayable(_HIDDEN.format(what="the same decisions gave another output"))
+
+    def _tree(self, data: Any) -> Tree:
+        # The data is kept beside its tree, so that no other object can come to have its id.
+        known = self._trees.get(id(data))
+        if known is None or known[1].spots > MOST_SPOTS:
+            known = self._trees[id(data)] = (data, Tree())
+        return known[1]
+
+    def _one_way(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, data: Any) -> Group:
+        while isinstance(spot.content, Fork):
+            rows, outcome = _part(rows, spot.content, pending)
+            spot = spot.content.ways[outcome]
+        if spot.content is None:
+            run = SampleRun(rows, spot, pending, tree)
+            flat = execute(run, self.mechanism, data, self.params)
+            leaves = [run.settled(leaf) for leaf in flat.leaves]
+            rows, spot = run.rows, run.spot
+            spot.content = End.of(flat.structure, leaves)
+        assert isinstance(spot.content, End)
+        return Group(spot.content.shape, tuple(rows.value(node) for node in spot.content.nodes), rows.size)
+
+
+@dataclass(frozen=True)
+class Fork:
+    """A random condition, and what comes after it for either outcome."""
+
+    condition: Node
+    ways: tuple[Spot, Spot]
+
+
+@dataclass(frozen=True)
+class End:
+    """What the program returns: its shape, and the nodes in the holes of it."""
+
+    shape: Shape
+    nodes: tuple[Node, ...]
+
+    @classmethod
+    def of(cls, structure: Any, leaves: list[Any]) -> End:
+        """The end of a run that returned these leaves."""
+        shape = tuple(HOLE if isinstance(leaf, NODES) else constant_key(leaf) for leaf in leaves)
+        return cls(Shape(structure, shape), tuple(leaf for leaf in leaves if isinstance(leaf, NODES)))
+
+
+@dataclass(eq=False)
+class Spot:
+    """A place in the program: the decisions that lead there, and what comes next once it is known."""
+
+    outcomes: list[bool] = field(default_factory=list)
+    marks: list[Any] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    content: Fork | End | None = None
+
+
+@dataclass(eq=False)
+class Tree:
+    """The ways through a program on one input that were met so far."""
+
+    root: Spot = field(default_factory=Spot)
+    spots: int = 1
+
+
+_Waiting = tuple[Rows, Spot]
+
+
+def _part(rows: Rows, fork: Fork, pending: list[_Waiting]) -> tuple[Rows, bool]:
+    here, there, outcome = rows.split(fork.condition)
+    if there is not None:
+        pending.append((there, fork.ways[not outcome]))
+    return here, outcome
+
+
+class SampleRun:
+    """One run of the author's function: follows the recorded decisions, then goes one way at each new one."""
+
+    def __init__(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree) -> None:
+        self.rows = rows
+        self.spot = spot
+        self.pending = pending
+        self.tree = tree
+        self.outcomes, self.marks, self.draws = list(spot.outcomes), list(spot.marks), list(spot.draws)
+        self.drawn = 0
+        self.called = 0
+
+    def draw(self, law: Law) -> Node:
+        """A fresh value; in a replay, the value that stood here before."""
+        k = self.drawn
+        self.drawn = k + 1
+        if k < len(self.draws):
+            node = self.draws[k]
+            if node.law is not law and node.law != law:
+                raise NotReplayable(_HIDDEN.format(what=f"draw {k + 1} was {node.law.words()}, then {law.words()}"))
+            return node
+        node = Draw(law)
+        self.draws.append(node)
+        return node
+
+    def decide(self, condition: Node) -> bool:
+        """The recorded outcome, or the one that more of the rows have; the others are queued."""
+        k = self.called
+        self.called = k + 1
+        mark = condition.value.constant if isinstance(condition, Compare) else type(condition)
+        if k < len(self.outcomes):
+            if self.marks[k] != mark:
+                raise NotReplayable(_HIDDEN.format(what=f"condition {k + 1} was on {self.marks[k]}, then on {mark}"))
+            return self.outcomes[k]
+        if k >= MOST_DECISIONS:
+            raise MechanismError(f"one run made more than {MOST_DECISIONS} random decisions: does its loop end?")
+        return self._fork(condition, mark)
+
+    def _fork(self, condition: Node, mark: Any) -> bool:
+        self.marks.append(mark)
+        no, yes = (Spot([*self.outcomes, outcome], list(self.marks), list(self.draws)) for outcome in (False, True))
+        fork = self.spot.content = Fork(condition, (no, yes))
+        self.tree.spots += 2
+        self.rows, outcome = _part(self.rows, fork, self.pending)
+        self.spot = fork.ways[outcome]
+        self.outcomes.append(outcome)
+        return outcome
+
+    def settled(self, leaf: Any) -> Any:
+        """An output leaf as a number that varies or a constant: where it may be None or a string, the run splits."""
+        while isinstance(leaf, Where) and not _numeric(leaf):
+            leaf = leaf.yes if self.decide(leaf.condition) else leaf.no
+        return leaf
+
+
+def _numeric(x: Any) -> bool:
+    if isinstance(x, Where):
+        return _numeric(x.yes) and _numeric(x.no)
+    return isinstance(x, NODES) or (isinstance(x, int | float) and not math.isnan(x))
