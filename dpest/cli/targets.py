@@ -63,11 +63,12 @@ def _from_file(place: str) -> ModuleType:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.py")], 1, 0.7)
         raise UnknownName(f"there is no file {place!r}" + (f"; did you mean {path.with_name(near[0])!s}?" if near else ""))
     sys.path.insert(0, str(path.resolve().parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = path.stem if path.stem not in sys.modules else f"dpest_target_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[name] = module
     _run(lambda: spec.loader.exec_module(module), place)  # type: ignore[union-attr]
     _pickle_by_value(module)
     return module

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,14 @@ class Kept:
     def noisy(x):
         return noisy(x)
 """
+
+
+@pytest.fixture(autouse=True)
+def imports_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    for name in ("my_mechanism", "broken", "raising"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture
