@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from dpest.errors import InvalidInput
 
 Codes = NDArray[np.int64]
+Label = Callable[[int], str]
 # A value is an output of its own when it was seen this often: continuous values hardly ever repeat.
 REPEATS = 5
 # Joint cells are made so coarse that each would hold about this many samples if all were alike.
@@ -26,12 +26,12 @@ class Cells:
 
     left: Codes
     right: Codes
-    labels: tuple[str, ...]
+    size: int
+    label: Label
 
     def counts(self, left: Codes, right: Codes) -> tuple[Codes, Codes]:
         """How many of the chosen samples fall into each cell."""
-        k = len(self.labels)
-        return np.bincount(self.left[left], minlength=k), np.bincount(self.right[right], minlength=k)
+        return np.bincount(self.left[left], minlength=self.size), np.bincount(self.right[right], minlength=self.size)
 
 
 def partitions(p: Any, q: Any, bins: int) -> list[Cells]:
@@ -43,15 +43,20 @@ def partitions(p: Any, q: Any, bins: int) -> list[Cells]:
         raise InvalidInput(f"the number of bins must be a whole number >= 1, got {bins!r}")
     pooled = [np.concatenate(pair) for pair in zip(left, right, strict=True)]
     middle = len(left[0])
-    alone = [_coded(column, int(bins), f"output[{i}]" if len(pooled) > 1 else "output") for i, column in enumerate(pooled)]
-    if len(alone) == 1:
-        return [_cells(*alone[0], middle)]
-    joint = _joint(pooled, int(bins))
-    return [_cells(codes, labels, middle) for codes, labels in [joint, *alone]]
+    names = [f"output[{i}]" for i in range(len(pooled))] if len(pooled) > 1 else ["output"]
+    coded = [_coded(column, int(bins), name) for column, name in zip(pooled, names, strict=True)]
+    if len(coded) > 1:
+        coded.insert(0, _joint(pooled, names, int(bins)))
+    return [Cells(c.codes[:middle], c.codes[middle:], c.size, c.label) for c in coded]
 
 
-def _cells(codes: Codes, labels: tuple[str, ...], middle: int) -> Cells:
-    return Cells(codes[:middle], codes[middle:], labels)
+@dataclass(frozen=True)
+class _Coded:
+    """A cell number for each value, how many cells there are, and each in words."""
+
+    codes: Codes
+    size: int
+    label: Label
 
 
 def _columns(samples: Any) -> list[NDArray[Any]]:
@@ -88,40 +93,52 @@ def _floats(column: NDArray[Any]) -> NDArray[Any]:
     return column.astype(float) if plain else column
 
 
-def _coded(column: NDArray[Any], bins: int, name: str) -> tuple[Codes, tuple[str, ...]]:
-    """A cell number for each value: repeated values and non-numbers are cells of their own, the rest is binned by quantiles."""
+def _coded(column: NDArray[Any], bins: int, name: str) -> _Coded:
+    """Repeated values and non-numbers are cells of their own, the rest is binned by quantiles."""
     if column.dtype == object:
         return _coded_objects(column, bins, name)
     values, inverse, seen = np.unique(column, return_inverse=True, return_counts=True, equal_nan=True)
     own = (seen >= REPEATS) | np.isnan(values)
     cell = np.cumsum(own) - 1
-    labels = [f"{name} == {v:g}" for v in values[own]]
-    if not own.all():
-        rest = ~own[inverse]
-        edges = np.unique(np.quantile(column[rest], np.linspace(0, 1, bins + 1)[1:-1], method="nearest"))
-        cell[~own] = len(labels) + np.searchsorted(edges, values[~own], side="right")
-        ends = [-math.inf, *edges, math.inf]
-        labels += [f"{a:g} <= {name} < {b:g}" for a, b in itertools.pairwise(ends)]
-    return cell[inverse].astype(np.int64), tuple(labels)
+    points = values[own]
+    if own.all():
+        return _Coded(cell[inverse].astype(np.int64), len(points), lambda i: f"{name} == {points[i]:g}")
+    ordered = np.repeat(values[~own], seen[~own])
+    quantiles = ordered[np.arange(1, bins) * len(ordered) // bins]
+    ends = np.array([-math.inf, *np.unique(quantiles), math.inf])
+    cell[~own] = len(points) + np.searchsorted(ends[1:-1], values[~own], side="right")
+
+    def label(i: int) -> str:
+        k = i - len(points)
+        return f"{name} == {points[i]:g}" if k < 0 else f"{ends[k]:g} <= {name} < {ends[k + 1]:g}"
+
+    return _Coded(cell[inverse].astype(np.int64), len(points) + len(ends) - 1, label)
 
 
-def _coded_objects(column: NDArray[Any], bins: int, name: str) -> tuple[Codes, tuple[str, ...]]:
+def _coded_objects(column: NDArray[Any], bins: int, name: str) -> _Coded:
     number = np.array([isinstance(x, int | float | np.number | np.bool_) for x in column])
+    numbers = _coded(column[number].astype(float), bins, name) if number.any() else None
+    first = numbers.size if numbers else 0
+    words = [repr(x) for x in column[~number]]
+    others = list(dict.fromkeys(words))
+    place = {key: first + i for i, key in enumerate(others)}
     codes = np.zeros(len(column), dtype=np.int64)
-    labels: tuple[str, ...] = ()
-    if number.any():
-        codes[number], labels = _coded(column[number].astype(float), bins, name)
-    others = {repr(x): x for x in column[~number]}
-    place = {key: len(labels) + i for i, key in enumerate(others)}
-    codes[~number] = [place[repr(x)] for x in column[~number]]
-    return codes, labels + tuple(f"{name} == {key}" for key in others)
+    codes[~number] = [place[key] for key in words]
+    if numbers:
+        codes[number] = numbers.codes
+    return _Coded(
+        codes, first + len(others), lambda i: numbers.label(i) if numbers and i < first else f"{name} == {others[i - first]}"
+    )
 
 
-def _joint(columns: list[NDArray[Any]], bins: int) -> tuple[Codes, tuple[str, ...]]:
+def _joint(columns: list[NDArray[Any]], names: list[str], bins: int) -> _Coded:
     """The cells of whole outputs; few bins per coordinate where there are many coordinates."""
     rows = len(columns[0])
     coarse = max(2, min(bins, round((rows / PER_CELL) ** (1 / len(columns)))))
-    coded = [_coded(column, coarse, f"output[{i}]") for i, column in enumerate(columns)]
-    table, codes = np.unique(np.stack([c for c, _ in coded], axis=1), axis=0, return_inverse=True)
-    labels = tuple(" and ".join(names[k] for k, (_, names) in zip(row, coded, strict=True)) for row in table)
-    return codes.reshape(-1).astype(np.int64), labels
+    coded = [_coded(column, coarse, name) for column, name in zip(columns, names, strict=True)]
+    table, codes = np.unique(np.stack([c.codes for c in coded], axis=1), axis=0, return_inverse=True)
+
+    def label(i: int) -> str:
+        return " and ".join(c.label(int(k)) for k, c in zip(table[i], coded, strict=True))
+
+    return _Coded(codes.reshape(-1).astype(np.int64), len(table), label)

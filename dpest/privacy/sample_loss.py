@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from dpest.errors import InvalidInput
 from dpest.numerics.binomial import ratio_lower
-from dpest.privacy.cells import Cells, Codes
+from dpest.privacy.cells import Cells, Codes, Label
 
 ALPHA = 0.05
 _CANDIDATES = 20  # exclusive outputs that are looked at in each direction of a partition
+_EVENTS = 200  # events, from small to large, that are looked at in each direction of a partition
 _SHUFFLE = 20210523  # samples may come sorted: the halves are taken from a fixed permutation
 
 
@@ -44,7 +45,7 @@ class _Halves:
 
     choose: tuple[Codes, Codes]
     measure: tuple[Codes, Codes]
-    labels: tuple[str, ...]
+    label: Label
     direction: str
 
 
@@ -65,8 +66,8 @@ def _both_ways(cells: Cells) -> Iterator[_Halves]:
     middle = [len(o) // 2 for o in order]
     first = cells.counts(order[0][: middle[0]], order[1][: middle[1]])
     second = cells.counts(order[0][middle[0] :], order[1][middle[1] :])
-    yield _Halves(first, second, cells.labels, "D over D'")
-    yield _Halves(first[::-1], second[::-1], cells.labels, "D' over D")
+    yield _Halves(first, second, cells.label, "D over D'")
+    yield _Halves(first[::-1], second[::-1], cells.label, "D' over D")
 
 
 def _measured(way: _Halves) -> float:
@@ -89,8 +90,9 @@ def _promising(p: Codes, q: Codes) -> NDArray[np.bool_]:
     if shared.size:
         ratio = p[shared] * m / (q[shared] * n)
         order = shared[np.argsort(-ratio, kind="stable")]
-        bounds = ratio_lower(np.cumsum(p[order]), n, np.cumsum(q[order]), m, ALPHA / len(order))
-        last = int(np.argmax(bounds)) if bounds.max() > 0 else int((ratio > 1).sum()) - 1
+        ends = np.unique(np.geomspace(1, len(order), _EVENTS).astype(int)) - 1
+        bounds = ratio_lower(np.cumsum(p[order])[ends], n, np.cumsum(q[order])[ends], m, ALPHA / len(ends))
+        last = int(ends[np.argmax(bounds)]) if bounds.max() > 0 else int((ratio > 1).sum()) - 1
         chosen[order[: last + 1]] = True
     return chosen
 
@@ -113,4 +115,4 @@ def _exclusive(way: _Halves, shared: float, alpha: float) -> Iterator[Exclusive]
         certain = math.exp(-k * math.exp(-shared)) < level
         bound = math.inf if certain else float(ratio_lower(k, n, 0, m, level))
         hits, samples = int(p[cell]) + k, int(p.sum()) + n
-        yield Exclusive(way.labels[cell], way.direction, hits, samples, int(q.sum()) + m, bound)
+        yield Exclusive(way.label(int(cell)), way.direction, hits, samples, int(q.sum()) + m, bound)
