@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help venv example report test slow test-libraries check bench docs clean
+.PHONY: help venv example report test slow test-libraries check bench docs gallery clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -42,9 +42,11 @@ bench: $(READY) ## Run the benchmarks
 	@for b in benchmarks/bench_*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done
 
 docs: $(DOCS_READY) ## Build the documentation into docs/_build/html
-	$(BIN)/python docs/make_pictures.py
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
+
+gallery: $(READY) ## Write docs/gallery.md and its pictures anew (screenshots too where there is a Chromium)
+	$(BIN)/python docs/make_gallery.py
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) $(LIBRARIES_VENV) $(OUT) docs/_build

@@ -101,12 +101,11 @@ class Browser:
         kinds = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         return [json.dumps(e["params"]) for e in self.events if e.get("method") in kinds]
 
-    def screenshot(self, path: Path, selector: str | None = None, width: int = 1200) -> None:
-        """The whole page, or one element of it, as PNG."""
-        box = self.evaluate(f"(e => {{ const r = e.getBoundingClientRect(); return [r.x, r.y + scrollY, r.width, r.height] }})"
-                            f"(document.querySelector({json.dumps(selector or 'html')}))")  # fmt: skip
-        clip = {"x": box[0], "y": box[1], "width": box[2], "height": box[3], "scale": 1}
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    def screenshot(self, path: Path, selector: str = "html", height: int | None = None) -> None:
+        """The whole page, or one element of it, or the top of it, as PNG."""
+        rectangle = "(e => { const r = e.getBoundingClientRect(); return [r.x, r.y + scrollY, r.width, r.height] })"
+        box = self.evaluate(f"{rectangle}(document.querySelector({json.dumps(selector)}))")
+        clip = {"x": box[0], "y": box[1], "width": box[2], "height": height or box[3], "scale": 1}
         data = self.send("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(data))
 
