@@ -9,12 +9,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpest.errors import InvalidLaw
+from dpest.errors import BudgetExceeded, InvalidLaw
 from dpest.laws.continuous import check_scale
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats, log1mexp
 
 MASS_TOLERANCE = 1e-9
+MOST_POINTS = 1_000_000
+MOST_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,53 @@ class Atoms(Discrete):
         return self.call
 
 
+@dataclass(frozen=True)
+class Whole(Discrete):
+    """Uniform on low, low + 1, ..., high: all in closed form, however many there are."""
+
+    low: int
+    high: int
+    finite = True
+
+    @property
+    def _count(self) -> int:
+        return self.high - self.low + 1
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return float(self.low), float(self.high)
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        x = np.asarray(x, float)
+        inside = (x == np.floor(x)) & (x >= self.low) & (x <= self.high)
+        return np.where(inside, -math.log(self._count), -np.inf)
+
+    def first(self, bound: npt.ArrayLike, strict: bool) -> Floats:
+        bound = np.asarray(bound, float)
+        return np.asarray(np.maximum(np.floor(bound) + 1 if strict else np.ceil(bound), self.low))
+
+    def last(self, bound: npt.ArrayLike, strict: bool) -> Floats:
+        bound = np.asarray(bound, float)
+        return np.asarray(np.minimum(np.ceil(bound) - 1 if strict else np.floor(bound), self.high))
+
+    def log_between(self, first: npt.ArrayLike, last: npt.ArrayLike) -> Floats:
+        inside = np.minimum(np.asarray(last, float), self.high) - np.maximum(np.asarray(first, float), self.low) + 1
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.maximum(inside, 0.0)) - math.log(self._count))
+
+    def window(self, log_mass: float) -> tuple[Floats, Floats]:
+        if self._count > MOST_POINTS:
+            raise BudgetExceeded(f"{self.words()} has {self._count} points, too many to go through one by one")
+        points = np.arange(self.low, self.high + 1, dtype=float)
+        return points, np.full(points.shape, -math.log(self._count))
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return rng.integers(self.low, self.high, size, endpoint=True).astype(float)
+
+    def words(self) -> str:
+        return f"integers({self.low}, {self.high})"
+
+
 class _Differences:
     """Too many points for a table: differences of the cumulative sums, from the side that loses fewer digits."""
 
@@ -193,12 +242,11 @@ def categorical_law(probabilities: npt.ArrayLike) -> Atoms:
     return atoms({float(i): float(p) for i, p in enumerate(values)}, f"categorical({values.size} values)")
 
 
-def integers_law(low: int, high: int) -> Atoms:
+def integers_law(low: int, high: int) -> Whole:
     """Uniform on low, low + 1, ..., high."""
     whole = all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in (low, high))
     if not whole or low > high:
         raise InvalidLaw(f"integers(low, high) needs whole numbers low <= high, got low={low!r}, high={high!r}")
-    n = int(high) - int(low) + 1
-    if n > 1_000_000:
-        raise InvalidLaw(f"integers(low, high) covers {n} values; at most 1000000 are supported")
-    return Atoms(tuple(float(k) for k in range(low, high + 1)), (-math.log(n),) * n, f"integers({low}, {high})")
+    if max(abs(int(low)), abs(int(high))) > MOST_EXACT:
+        raise InvalidLaw(f"integers(low, high) needs numbers up to 2**53, got low={low!r}, high={high!r}")
+    return Whole(int(low), int(high))
