@@ -24,9 +24,9 @@ PAGE = ROOT / "docs" / "gallery.md"
 PICTURES = ROOT / "docs" / "pictures"
 INTRODUCTION = """# The gallery of 21 algorithms
 
-The mechanisms that papers on testing differential privacy use, the wrong ones included. Each is a short function in `dpest.algorithms`; all of
-them are answered exactly. The claim is the one that is made for the default parameters; the loss is the largest over the input patterns of the
-algorithm's adjacency, both directions. This page is written by `make gallery`.
+The mechanisms that papers on testing differential privacy use, the wrong ones included. Each is a short function in
+`dpest.algorithms`; all of them are answered exactly. The claim is the one that is made for the default parameters; the loss is
+the largest over the input patterns of the algorithm's adjacency, both directions. This page is written by `make gallery`.
 
 The seven input patterns for n = 5 (an L1 adjacency uses the first two):
 
@@ -44,9 +44,14 @@ The seven input patterns for n = 5 (an L1 adjacency uses the first two):
 
 def page(entries: list[tuple[Algorithm, Entry]]) -> str:
     """The whole page."""
-    rows = [[f"[{a.name}](#{a.name.casefold()})", f"{a.claim:.4g}", _loss(e), "yes" if a.claim_true else "no"] for a, e in entries]
+    rows = [_row(a, e) for a, e in entries]
     summary = markdown_table(["Algorithm", "Claim", "Exact loss", "Claim true"], rows)
     return "\n".join([INTRODUCTION, summary, "", *(_section(a, e) for a, e in entries)])
+
+
+def _row(algorithm: Algorithm, entry: Entry) -> list[str]:
+    link = f"[{algorithm.name}](#{algorithm.name.casefold()})"
+    return [link, f"{algorithm.claim:.4g}", _loss(entry), "yes" if algorithm.claim_true else "no"]
 
 
 def _section(algorithm: Algorithm, entry: Entry) -> str:

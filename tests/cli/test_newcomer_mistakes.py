@@ -1,0 +1,159 @@
+"""The likeliest mistakes of somebody's first hour: each is answered with a sentence that says what to write."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.cli import main
+from dpest.errors import DpestError
+
+MINE = """
+import dpest
+
+def noisy(x, eps=0.1):
+    return x + dpest.laplace(1 / eps)
+
+def noisy_list(values, eps=0.1):
+    return [v + dpest.laplace(1 / eps) for v in values]
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+
+
+COMMANDS = {
+    "a typo in a built-in name": ("estimate STV1", "did you mean SVT1?"),
+    "a typo in the function": ("estimate mine.py:nosy -n 2", "did you mean noisy?"),
+    "a file without a function": ("estimate mine.py -n 2", "write mine.py:noisy"),
+    "a file that is not there": ("estimate mime.py:noisy -n 2", "there is no file 'mime.py'; did you mean mine.py?"),
+    "a command that is not there": ("estimte SVT1", "did you mean estimate?"),
+    "no inputs": ("estimate mine.py:noisy", "write --pair '[1, 1]' '[2, 1]' or -n 5"),
+    "two ways of giving inputs": ("estimate mine.py:noisy --pair 1 2 -n 2", "either --pair D D' or -n N"),
+    "an input that does not close": ("estimate mine.py:noisy_list --pair '[1,1' '[2,1]'", "write a Python or JSON value"),
+    "inputs of different length": ("estimate mine.py:noisy_list --pair '[1,1]' '[2,1,1]'", "must have the same shape"),
+    "eps = 0": ("estimate SVT1 --param eps=0", "needs a finite eps > 0, got eps=0"),
+    "eps = 0 in a mechanism of one's own": ("estimate mine.py:noisy --pair 1 2 --param eps=0", "ZeroDivisionError"),
+    "a parameter that is not there": ("estimate mine.py:noisy --pair 1 2 --param epss=0.2", "has no parameter 'epss'"),
+    "a parameter without a value": ("estimate mine.py:noisy --pair 1 2 --param eps", "write --param eps=0.1"),
+    "an adjacency that is not there": ("estimate SVT1 --adjacency l2", 'must be "l1" or "linf"'),
+    "a claim without its number": ("check mine.py:noisy --pair 1 2", "write --epsilon 0.1"),
+    "a claim below zero": ("check mine.py:noisy --pair 1 2 --epsilon -1", "must be a number >= 0, got -1"),
+    "a negative number of queries": ("estimate mine.py:noisy_list -n -3", "n must be a whole number >= 1"),
+    "a confidence in per cent": ("estimate mine.py:noisy --pair 1 2 --method sampling --confidence 95", "0.95"),
+    "no samples": ("estimate mine.py:noisy --pair 1 2 --method sampling --samples 0", "samples"),
+    "a folder that is not there": ("report SVT1 --html nowhere/report.html", "there is no folder nowhere; make it first"),
+    "a graph that cannot be written": ("graph SVT1 -o nowhere/graph.svg", "nowhere/graph.svg: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("command", "words"), COMMANDS.values(), ids=COMMANDS)
+def test_on_the_command_line(command: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    import shlex
+
+    assert main(shlex.split(command)) == 2
+    output = capsys.readouterr()
+    assert words in output.err
+    assert "Traceback" not in output.err
+    assert output.out == ""
+
+
+def no_input() -> Any:
+    return dpest.laplace(1)
+
+
+def hidden_numpy(x: float) -> Any:
+    return x + np.random.default_rng().laplace()
+
+
+def hidden_random(x: float) -> Any:
+    return x + random.random()
+
+
+def exponential_of_noise(x: float) -> Any:
+    return math.exp(x + dpest.laplace(1))  # type: ignore[arg-type]
+
+
+def index_by_noise(x: float) -> Any:
+    return [1, 2, 3][dpest.integers(0, 2)]
+
+
+def negative_scale(x: float) -> Any:
+    return x + dpest.laplace(-1)
+
+
+def probability_of_two(x: float) -> Any:
+    return dpest.bernoulli(2.0)
+
+
+def returns_a_set(x: float) -> Any:
+    return {x}
+
+
+def raises(x: float) -> Any:
+    return [][3]
+
+
+def prints_noise(x: float) -> Any:
+    return float(x + dpest.laplace(1))
+
+
+MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
+    "takes no input": (no_input, "takes no input: write def no_input(data)"),
+    "numpy.random inside": (hidden_numpy, "use dpest draws instead of random or numpy.random"),
+    "random inside": (hidden_random, "use dpest draws instead of random or numpy.random"),
+    "math.exp of a random value": (exponential_of_noise, "dpest.apply"),
+    "an index that is random": (index_by_noise, "write"),
+    "a negative scale": (negative_scale, "must be"),
+    "a probability outside [0, 1]": (probability_of_two, "[0, 1]"),
+    "returns a set": (returns_a_set, "returned set: return numbers"),
+    "raises an error of its own": (raises, "raises raised IndexError"),
+    "float() of a random value": (prints_noise, "write"),
+}
+
+
+@pytest.mark.parametrize(("mechanism", "words"), MECHANISMS.values(), ids=MECHANISMS)
+def test_in_a_mechanism(mechanism: Callable[..., Any], words: str) -> None:
+    with pytest.raises(DpestError) as caught:
+        dpest.estimate(mechanism, (0.0, 1.0))
+    assert words in str(caught.value)
+
+
+def test_truth_of_a_draw_outside_a_mechanism() -> None:
+    with pytest.raises(DpestError, match="dpest"):
+        bool(dpest.laplace(1) > 0)
+
+
+def test_no_pairs() -> None:
+    with pytest.raises(DpestError, match="the list of pairs is empty"):
+        dpest.estimate(negative_scale, [])
+
+
+def test_nan_in_the_input() -> None:
+    with pytest.raises(DpestError, match="contains NaN"):
+        dpest.estimate(hidden_numpy, ([1.0, math.nan], [1.0, 2.0]))
+
+
+def test_exact_answer_to_a_function_that_cannot_be_traced() -> None:
+    with pytest.raises(DpestError, match="apply"):
+        dpest.estimate(lambda x: dpest.apply(np.tanh, x + dpest.laplace(1)), (0.0, 1.0), method="exact")
+
+
+@pytest.mark.parametrize("module", ["matplotlib.figure", "jinja2"])
+def test_missing_extra(module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    assert main(["report", "LaplaceMechanism", "--html"]) == 2
+    assert "pip install 'dpest-loss[report]'" in capsys.readouterr().err
