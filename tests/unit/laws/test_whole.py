@@ -19,7 +19,7 @@ def test_probabilities_are_those_of_the_list(x: float) -> None:
     assert np.exp(CLOSED.log_density(x)) == pytest.approx(np.exp(LISTED.log_density(x)))
 
 
-@pytest.mark.parametrize(("strict_low", "strict_high"), itertools.product([False, True], repeat=2))
+@pytest.mark.parametrize(("strict_low", "strict_high"), list(itertools.product([False, True], repeat=2)))
 def test_intervals_are_those_of_the_list(strict_low: bool, strict_high: bool) -> None:
     for low, high in itertools.product((-5, -3, -2.5, 0, 6, 6.5), (-4, -3, 0, 2.5, 6, 9)):
         closed, listed = (law.log_between(law.first(low, strict_low), law.last(high, strict_high)) for law in (CLOSED, LISTED))
