@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpest.cli.options import ask, first_pair, json_option, question, question_options
+from dpest.cli.options import Question, ask, first_pair, json_option, question, question_options
+from dpest.errors import ExactRefused
+
+if TYPE_CHECKING:
+    from dpest.report.dependence import Dependence
 
 
 @click.command("explain")
@@ -17,15 +21,25 @@ from dpest.cli.options import ask, first_pair, json_option, question, question_o
 def command(as_json: bool, **options: Any) -> None:
     """The dependence graph of TARGET in words, the method that its loss is found by, and why."""
     from dpest.inputs import show
-    from dpest.report.dependence import dependence_text, traced
+    from dpest.report.dependence import dependence_text
 
     asked = question(options)
     data = first_pair(asked).left
-    found = traced(asked.target.function, data, asked.params)
+    found = _traced(asked, data)
     result = ask(asked, "auto")
     if as_json:
-        plan = {"input": show(data), **asdict(found), "method": result.method, "reason": result.reason}
-        click.echo(json.dumps(plan, indent=2))
+        graph = {} if found is None else asdict(found)
+        click.echo(json.dumps({"input": show(data), **graph, "method": result.method, "reason": result.reason}, indent=2))
         return
-    click.echo(f"{asked.target.name} on the input {show(data)}\n{dependence_text(found)}")
+    words = "has conditions that cannot be traced" if found is None else dependence_text(found)
+    click.echo(f"{asked.target.name} on the input {show(data)}\n{words}")
     click.echo(f"method {result.method}: {result.reason}")
+
+
+def _traced(asked: Question, data: Any) -> Dependence | None:
+    from dpest.report.dependence import traced
+
+    try:
+        return traced(asked.target.function, data, asked.params)
+    except ExactRefused:
+        return None
