@@ -99,6 +99,20 @@ class Checkpoint:
         )
 
 
+def stored_identity(path: str | Path) -> dict[str, Any] | None:
+    """What an existing checkpoint belongs to; None where there is none yet."""
+    if not Path(path).is_file() or not Path(path).stat().st_size:
+        return None
+    store = sqlite3.connect(path)
+    try:
+        row = store.execute("select text from identity").fetchone()
+    except sqlite3.DatabaseError:
+        return None  # opening it will say what is wrong
+    finally:
+        store.close()
+    return None if row is None else dict(json.loads(row[0]))
+
+
 def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=16).digest()
 

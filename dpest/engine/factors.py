@@ -214,7 +214,7 @@ class Integral(Factor):
                 out = out + logs
             return out
 
-        found = integrate(log_f, with_tails(columns, low, high, self._scale))
+        found = integrate(log_f, with_tails(columns, low, high, self._scale), lambda: inner_error)
         missing = np.where(found.log_value > -np.inf, np.exp(np.minimum(LOG_REACH - found.log_value, 0.0)), 0.0)
         error = float(np.max(found.error + missing, initial=0.0))
         return found.log_value, error + inner_error * max(1, len(self.factors)) + law.error

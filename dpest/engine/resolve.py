@@ -7,9 +7,9 @@ as many arguments as it takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 from dpest.core import compare, conjunction, negate, truth
 from dpest.errors import ExactRefused
@@ -53,7 +53,14 @@ class Literal:
         return Literal(tuple((d, -c) for d, c in self.terms), -self.constant, flipped)
 
 
-Ask = Callable[[Literal], bool]  # decides an inequality over draws
+class Ask(Protocol):
+    """Decides what the graph leaves open, forking the run where neither supports nor earlier conditions decide it."""
+
+    def __call__(self, literal: Literal) -> bool:
+        """Which way one inequality over draws goes."""
+
+    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        """Which of several disjoint, exhaustive conjunctions holds."""
 
 
 def decide(condition: Any, ask: Ask) -> bool:
@@ -215,17 +222,31 @@ def _unrounded(value: Linear, ask: Ask) -> Linear:
 
 def _index(node: ArgExtreme, ask: Ask) -> int:
     """Which argument is the extreme one: the first among equals, as in NumPy."""
-    values = [linear(v) for v in node.values]
     sign = 1.0 if node.pick is Pick.MAX else -1.0
-    for i in range(len(values) - 1):
-        beats = [
-            compare(Relation.GT if j < i else Relation.GE, scaled(combine(values[i], values[j], -1.0), sign), 0.0)
-            for j in range(len(values))
-            if j != i
-        ]
-        if decide(conjunction(tuple(beats)), ask):
-            return i
-    return len(values) - 1
+    values = [scaled(_unrounded(affine(v, ask), ask), sign) for v in node.values]
+    options: list[tuple[Literal, ...]] = []
+    indices: list[int] = []
+    for i in range(len(values)):
+        beaten = _beats_all(values, i)
+        if beaten is not None:
+            options.append(beaten)
+            indices.append(i)
+    return indices[ask.choose(options)]
+
+
+def _beats_all(values: list[Linear], i: int) -> tuple[Literal, ...] | None:
+    """What it takes for value i to be the first of the largest; None where it cannot be."""
+    out: list[Literal] = []
+    for j, other in enumerate(values):
+        relation = Relation.GT if j < i else Relation.GE
+        margin = combine(values[i], other, -1.0)
+        if j == i:
+            continue
+        if margin.terms:
+            out.append(Literal(margin.terms, margin.constant, relation))  # type: ignore[arg-type]
+        elif margin.constant < 0 or (margin.constant == 0 and relation is Relation.GT):
+            return None
+    return tuple(out)
 
 
 def _product(left: Node, right: Node, ask: Ask) -> Linear:

@@ -110,7 +110,7 @@ class Rows:
             case All(values=values):
                 return np.asarray(reduce(np.logical_and, map(self.value, values)))
             case Where(condition=condition, yes=yes, no=no):
-                return np.where(self.value(condition), self._operand(yes), self._operand(no))
+                return np.asarray(np.where(self.value(condition), self._operand(yes), self._operand(no)))
             case Extreme(pick=pick, values=values):
                 return self._full(reduce(_PICKS[pick], map(self._operand, values)))
             case ArgExtreme():

@@ -8,7 +8,7 @@ hidden randomness or state and is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ from dpest.engine.resolve import Literal, decide
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised, NotReplayable
 from dpest.graph.nodes import Compare, Draw, Node, Relation
 from dpest.laws.law import Continuous, Discrete, Law
+
+Bounds = dict[Any, tuple[float, bool, float, bool]]  # direction -> (low, strict, high, strict)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class _Branch:
     prints: list[Any] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
     conditions: list[Literal] = field(default_factory=list)
-    bounds: dict[Any, tuple[float, bool, float, bool]] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=dict)
     forks: int = 0
     log_mass: float = 0.0
 
@@ -161,45 +163,58 @@ class TraceRun:
             raise BudgetExceeded(f"one run made more than {self.limits.decisions} random decisions")
         if k == len(self.prints):
             self.prints.append(mark)
-        outcome = decide(condition, self._ask)
+        outcome = decide(condition, self)
         self.outcomes.append(outcome)
         return outcome
 
-    def _ask(self, literal: Literal) -> bool:
+    def __call__(self, literal: Literal) -> bool:
         """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
         known = implied(literal, self.bounds)
-        return self._fork(literal) if known is None else known
-
-    def _fork(self, literal: Literal) -> bool:
-        self.forks += 1
+        if known is not None:
+            return known
         yes, no = chances(literal)
-        if self.forks > self.limits.forks and self.log_mass + max(yes, no) < self.limits.log_mass:
-            self.abandoned = True
-            raise _Abandoned
+        self._count_fork(max(yes, no))
         # The likelier way first: a loop that ends with probability one is then left in a bounded number of runs.
         first = yes >= no
-        self._queue(literal, not first, no if first else yes)
-        self._take(literal, first, yes if first else no)
+        ways = (literal, yes), (literal.negated(), no)
+        (taken, chance), (other, other_chance) = ways if first else ways[::-1]
+        self._queue((other,), other_chance)
+        self._take((taken,), chance)
         return first
 
-    def _queue(self, literal: Literal, answer: bool, chance: float) -> None:
-        held = literal if answer else literal.negated()
+    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        """One of several conjunctions: known from earlier conditions, or a fork with as many ways."""
+        chosen, left = open_options(options, self.bounds)
+        if chosen is not None:
+            return chosen
+        self._count_fork(0.0)
+        for _, new in left[1:]:
+            self._queue(new, 0.0)
+        self._take(left[0][1], 0.0)
+        return left[0][0]
+
+    def _count_fork(self, likeliest: float) -> None:
+        self.forks += 1
+        if self.forks > self.limits.forks and self.log_mass + likeliest < self.limits.log_mass:
+            self.abandoned = True
+            raise _Abandoned
+
+    def _queue(self, new: tuple[Literal, ...], chance: float) -> None:
         self.pending.append(
             _Branch(
                 list(self.outcomes),
                 list(self.prints),
                 list(self.draws),
-                [*self.conditions, held],
-                narrowed(self.bounds, held),
+                [*self.conditions, *new],
+                _all_narrowed(self.bounds, new),
                 self.forks,
                 self.log_mass + chance,
             )
         )
 
-    def _take(self, literal: Literal, answer: bool, chance: float) -> None:
-        held = literal if answer else literal.negated()
-        self.conditions.append(held)
-        self.bounds = narrowed(self.bounds, held)
+    def _take(self, new: tuple[Literal, ...], chance: float) -> None:
+        self.conditions.extend(new)
+        self.bounds = _all_narrowed(self.bounds, new)
         self.log_mass += chance
 
 
@@ -250,7 +265,7 @@ def _direction(literal: Literal) -> tuple[Any, float, bool]:
     return tuple((i, c / lead) for i, c in terms), -literal.constant / lead, lead < 0
 
 
-def implied(literal: Literal, bounds: Mapping[Any, tuple[float, bool, float, bool]]) -> bool | None:
+def implied(literal: Literal, bounds: Bounds) -> bool | None:
     """Whether the draws' supports or earlier conditions decide an inequality; None where it is open."""
     low, high = _range(literal)
     smooth = any(not d.law.discrete for d, _ in literal.terms)
@@ -276,8 +291,8 @@ def implied(literal: Literal, bounds: Mapping[Any, tuple[float, bool, float, boo
 
 
 def narrowed(
-    bounds: dict[Any, tuple[float, bool, float, bool]], literal: Literal
-) -> dict[Any, tuple[float, bool, float, bool]]:
+    bounds: Bounds, literal: Literal
+) -> Bounds:
     """The known bounds, with one more inequality that holds."""
     direction, bound, flipped = _direction(literal)
     lo, lo_strict, hi, hi_strict = bounds.get(direction, (-math.inf, False, math.inf, False))
@@ -290,6 +305,26 @@ def narrowed(
     out = dict(bounds)
     out[direction] = (lo, lo_strict, hi, hi_strict)
     return out
+
+
+def _all_narrowed(bounds: Bounds, literals: Sequence[Literal]) -> Bounds:
+    for literal in literals:
+        bounds = narrowed(bounds, literal)
+    return bounds
+
+
+def open_options(
+    options: Sequence[tuple[Literal, ...]], bounds: Bounds
+) -> tuple[int | None, list[tuple[int, tuple[Literal, ...]]]]:
+    """The option that must hold, if it is known; else those that still can, with what each adds."""
+    left = []
+    for i, option in enumerate(options):
+        known = [implied(literal, bounds) for literal in option]
+        if all(known):
+            return i, []
+        if False not in known:
+            left.append((i, tuple(x for x, k in zip(option, known, strict=True) if k is None)))
+    return (left[0][0] if len(left) == 1 else None), left
 
 
 def _range(literal: Literal) -> tuple[float, float]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from dpest.laws.law import Continuous, Rng
-from dpest.numerics.logspace import Floats, log_diff
-from dpest.numerics.quadrature import NODES, TO_COEFFICIENTS
+from dpest.numerics.logspace import Floats, log_diff, log_sum
+from dpest.numerics.quadrature import NODES, TO_COEFFICIENTS, rounding
 
-_TOLERANCE = 1e-15
 _HALVINGS = 40
+_MOST = 20_000  # panels that one round may hold before no more are halved
 _RANGE = 6.0  # nats that a density may span on one panel
 
 
@@ -130,35 +130,42 @@ def _series(coefficients: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats
 
 
 def tabulate(
-    log_f: Callable[[Floats], Floats], edges: Floats, kinks: tuple[float, ...], scale: float, error: float, name: str
+    log_f: Callable[[Floats], tuple[Floats, float]], edges: Floats, kinks: tuple[float, ...], scale: float, name: str
 ) -> Panels:
-    """The measure with density e^log_f between the first and the last edge, on panels as fine as it takes."""
+    """The measure with density e^log_f between the first and the last edge, on panels as fine as it takes.
+
+    `log_f` answers with the relative error of its values; no panel is halved to look below it.
+    """
     low, high = edges[:-1], edges[1:]
     wide = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
     low, high = low[wide], high[wide]
     kept: list[tuple[Floats, Floats, Floats, Floats]] = []
-    worst = 0.0
+    worst = noise = 0.0
+    loose: list[Floats] = []  # ln of the mass that panels at a vanishing edge may be off by
     for halving in range(_HALVINGS):
         half = 0.5 * (high - low)
-        logs = log_f((low + half)[:, None] + half[:, None] * NODES)
+        logs, error = log_f((low + half)[:, None] + half[:, None] * NODES)
+        noise = max(noise, error)
         offset, coefficients, tail, span = _expanded(logs)
-        fine = (tail <= _TOLERANCE * 10) & (span <= _RANGE)
-        fine |= ~np.isfinite(offset)
+        smooth = tail <= 1e-14 + 4 * noise + rounding(offset)
         # A density that vanishes at an edge spans any number of nats there; what is left is as small as it is narrow.
-        fine |= (tail <= _TOLERANCE * 10) & (halving >= 12)
-        if halving == _HALVINGS - 1:
+        fine = ~np.isfinite(offset) | (smooth & ((span <= _RANGE) | (halving >= 12)))
+        if halving == _HALVINGS - 1 or fine.size > _MOST:
             fine[:] = True
         kept.append((low[fine], high[fine], np.where(np.isfinite(offset), offset, 0.0)[fine], coefficients[fine]))
-        worst = max(worst, float(tail[fine & np.isfinite(offset)].max(initial=0.0)))
+        worst = max(worst, float(tail[fine & smooth & (span <= _RANGE)].max(initial=0.0)))
+        rough = fine & np.isfinite(offset) & ~(smooth & (span <= _RANGE))
+        loose.append(np.log(np.maximum(tail * half, 1e-300))[rough] + offset[rough])
         if fine.all():
             break
         middle = (low + half)[~fine]
         low, high = np.concatenate([low[~fine], middle]), np.concatenate([middle, high[~fine]])
     starts, ends, offsets, series = (np.concatenate([k[i] for k in kept]) for i in range(4))
     order = np.argsort(starts)
-    return Panels(
-        np.append(starts[order], ends[order][-1]), offsets[order], series[order], kinks, scale, error + worst, name
-    )
+    ends_of = (float(starts.min()), float(ends.max()))
+    law = Panels(np.append(starts[order], ends_of[1]), offsets[order], series[order], (*kinks, *ends_of), scale, 0.0, name)
+    share = float(np.exp(log_sum(np.concatenate(loose)) - law.log_mass)) if law.log_mass > -np.inf else 0.0
+    return replace(law, relative_error=noise + worst + share)
 
 
 def _expanded(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:

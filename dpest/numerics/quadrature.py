@@ -25,6 +25,7 @@ TAIL = np.ascontiguousarray(TO_COEFFICIENTS[-3:].T)
 TOLERANCE = 1e-14
 _HALVINGS = 48
 _BLOCK = 1 << 17  # panels evaluated at once
+_MOST = 1 << 20  # panels that one round may hold before no more are halved
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,11 @@ class _Panels:
     high: Floats
 
 
-def integrate(log_f: LogFunction, edges: Floats, tolerance: float = TOLERANCE) -> Integrals:
-    """The integral of each row of `log_f` over its panels; `edges` has a sorted row of panel ends for each."""
+def integrate(log_f: LogFunction, edges: Floats, noise: Callable[[], float] = lambda: 0.0) -> Integrals:
+    """The integral of each row of `log_f` over its panels; `edges` has a sorted row of panel ends for each.
+
+    `noise` is the relative error of the function's values so far: no panel is halved to look below it.
+    """
     rows = edges.shape[0]
     panels = _panels(edges)
     done_row: list[Rows] = []
@@ -56,9 +60,9 @@ def integrate(log_f: LogFunction, edges: Floats, tolerance: float = TOLERANCE) -
         total = log_sum_by_row(
             np.concatenate([*done_row, panels.row]), np.concatenate([*done_value, value]), rows
         )
-        fine = error <= np.where(np.isfinite(total), total, 0.0)[panels.row] + np.log(tolerance)
-        fine |= value == -np.inf
-        if halving == _HALVINGS - 1:
+        fine = error <= np.where(np.isfinite(total), total, 0.0)[panels.row] + np.log(TOLERANCE)
+        fine |= (value == -np.inf) | (error <= value + np.log(rounding(value) + 4 * noise()))
+        if halving == _HALVINGS - 1 or fine.size > _MOST:
             fine[:] = True
         done_row.append(panels.row[fine])
         done_value.append(value[fine])
@@ -72,6 +76,11 @@ def integrate(log_f: LogFunction, edges: Floats, tolerance: float = TOLERANCE) -
     with np.errstate(invalid="ignore"):
         error = np.where(log_error > -np.inf, np.exp(np.minimum(log_error - log_value, 700.0)), 0.0)
     return Integrals(log_value, np.where(log_value == -np.inf, 0.0, error))
+
+
+def rounding(logs: Floats) -> Floats:
+    """The relative rounding error of e^logs, and of the sums that made it."""
+    return 1e-15 * (4.0 + np.where(np.isfinite(logs), np.abs(logs), 0.0))
 
 
 def _panels(edges: Floats) -> _Panels:

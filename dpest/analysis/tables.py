@@ -1,0 +1,93 @@
+"""Counts of outcomes or of learned cells as the tables from which conclusions are drawn, with their events in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpest.analysis.gathering import Model, Parts, Question
+from dpest.engine.columns import NAN_KEY, Shape
+from dpest.engine.outputs import rebuild
+from dpest.engine.tally import Tally
+from dpest.inputs import show
+from dpest.privacy.events import Counts, Mask
+from dpest.privacy.from_samples import Table
+
+_SHOWN = 4
+
+
+def outcome_tables(question: Question, parts: Parts) -> list[Table]:
+    """A cell for each outcome that was seen under any input."""
+    outcomes = list(dict.fromkeys(outcome for part in parts for counts in part for outcome in counts))
+    known = frozenset(outcomes)
+    tables = []
+    for pair in question.pairs:
+        first, second = (_outcome_counts(part, pair, outcomes) for part in parts)
+        tables.append(Table(first, second, False, lambda cells: _outcome_words(outcomes, cells), known))
+    return tables
+
+
+def _outcome_counts(part: list[Tally], pair: tuple[int, int], outcomes: Sequence[Shape]) -> Counts:
+    left, right = (np.array([part[i].get(o, 0) for o in outcomes], dtype=np.int64) for i in pair)
+    return Counts(left, right)
+
+
+def _outcome_words(outcomes: Sequence[Shape], cells: Mask) -> str:
+    chosen = [outcome_words(outcomes[int(i)]) for i in np.flatnonzero(cells)]
+    if len(chosen) == 1:
+        return f"output == {chosen[0]}"
+    more = f", ... ({len(chosen)} outcomes)" if len(chosen) > _SHOWN else ""
+    return f"output is one of {', '.join(chosen[:_SHOWN])}{more}"
+
+
+def outcome_words(outcome: Shape) -> str:
+    """An outcome as the mechanism returned it."""
+    leaves = [float("nan") if leaf == NAN_KEY else leaf for leaf in outcome.leaves]
+    return show(rebuild(outcome.structure, leaves))
+
+
+def cell_tables(model: Model, parts: Parts) -> list[Table]:
+    """A cell for each interval of a pair's score."""
+    tables = []
+    for i in range(len(model.scores)):
+        first, second = (Counts(part[i][0], part[i][1]) for part in parts)
+        tables.append(Table(first, second, True, _ScoreWords(model, i)))
+    return tables
+
+
+class _ScoreWords:
+    """A range of scores in words: the values themselves where there is one number, else what weighs most."""
+
+    def __init__(self, model: Model, pair: int) -> None:
+        self.coder = model.coder
+        self.score = model.scores[pair]
+
+    def __call__(self, cells: Mask) -> str:
+        chosen = np.flatnonzero(cells)
+        high = bool(cells[-1]) and not cells[0]
+        cut = self.score.cuts[chosen[0] - 1] if high else self.score.cuts[min(chosen[-1], len(self.score.cuts) - 1)]
+        single = self._single_feature()
+        if single is not None:
+            return self._values(single, cells)
+        side = f"at least {cut:.4g}" if high else f"below {cut:.4g}"
+        return f"a learned score of the output is {side}; it counts most when {' and '.join(self._heaviest(high))}"
+
+    def _single_feature(self) -> int | None:
+        active = [i for i, w in enumerate(self.score.weights) if np.ptp(w) > 1e-9]
+        return active[0] if len(active) == 1 else None
+
+    def _values(self, feature: int, cells: Mask) -> str:
+        weights = self.score.weights[feature]
+        inside = cells[np.searchsorted(self.score.cuts, weights, side="right")]
+        words = [self.coder.words(feature, int(code)) for code in np.flatnonzero(inside) if code]
+        more = f" or ... ({len(words)} ranges)" if len(words) > _SHOWN else ""
+        return " or ".join(words[:_SHOWN]) + more
+
+    def _heaviest(self, high: bool) -> list[str]:
+        sign = 1.0 if high else -1.0
+        tops: list[tuple[float, str]] = []
+        for feature, weights in enumerate(self.score.weights):
+            code = int(np.argmax(sign * weights))
+            tops.append((float(sign * weights[code]), self.coder.words(feature, code)))
+        return [words for _, words in sorted(tops, key=lambda t: -t[0])[:3]]

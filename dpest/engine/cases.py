@@ -1,0 +1,199 @@
+"""Output values that are still random expressions, worked out into cases: conditions, and constants or affine values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from dpest.engine.component import Case
+from dpest.engine.expressions import Expr, coordinate, expr, plus
+from dpest.engine.factors import Bound
+from dpest.engine.resolve import Literal, floor_form, leaf
+from dpest.engine.trace import implied, narrowed, open_options
+from dpest.errors import BudgetExceeded
+from dpest.graph.nodes import Draw, Linear, Relation, Rounded, is_node, linear
+from dpest.laws.law import Law
+
+MOST_CASES = 20_000
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A leaf that is a plain value on this case."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """A leaf that is an affine expression of draws: a real number, or a lattice point where all draws are discrete."""
+
+    value: Linear
+
+    @property
+    def continuous(self) -> bool:
+        return any(not n.law.discrete for n, _ in self.value.terms if isinstance(n, Draw))
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """A leaf that is scale * floor(inner) + offset."""
+
+    inner: Linear
+    scale: float
+    offset: float
+
+
+LeafValue: TypeAlias = Constant | Affine | Floor
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """One case of some leaves: the conditions it needs, and the leaves' values."""
+
+    literals: tuple[Literal, ...]
+    values: tuple[LeafValue, ...]
+
+
+Bounds = dict[Any, tuple[float, bool, float, bool]]
+
+
+def known_bounds(literals: Sequence[Literal]) -> Bounds:
+    """What a path's conditions say about the directions they compare."""
+    bounds: Bounds = {}
+    for literal in literals:
+        bounds = narrowed(bounds, literal)
+    return bounds
+
+
+def expand(leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence[int]) -> list[Expansion]:
+    """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed."""
+    done: list[Expansion] = []
+    base = known_bounds(literals) if any(map(is_node, leaves)) else {}
+    stack: list[tuple[tuple[Literal, ...], Bounds, tuple[LeafValue, ...]]] = [(tuple(literals), base, ())]
+    while stack:
+        held, bounds, values = stack.pop()
+        if len(values) == len(leaves):
+            done.append(Expansion(held, values))
+        else:
+            for value, more, narrower in _options(leaves[len(values)], held, bounds):
+                if _in_order((*values, value), classes):
+                    stack.append((more, narrower, (*values, value)))
+        if len(done) + len(stack) > MOST_CASES:
+            raise BudgetExceeded(f"the outputs have more than {MOST_CASES} cases")
+    return done
+
+
+def _in_order(values: tuple[LeafValue, ...], classes: Sequence[int]) -> bool:
+    """Whether the newest value does not come before an earlier one of its class."""
+    newest = values[-1]
+    for i in range(len(values) - 2, -1, -1):
+        if classes[i] == classes[len(values) - 1]:
+            return _rank(values[i]) <= _rank(newest)
+    return True
+
+
+def _rank(value: LeafValue) -> tuple[str, str]:
+    if isinstance(value, Constant):
+        return type(value.value).__name__, repr(value.value)
+    return "~", ""
+
+
+def _options(
+    node: Any, held: tuple[Literal, ...], bounds: Bounds
+) -> list[tuple[LeafValue, tuple[Literal, ...], Bounds]]:
+    """The values that one leaf can take, each with the conditions that lead to it."""
+    if not is_node(node):
+        return [(Constant(node), held, bounds)]
+    out = []
+    pending = [(held, bounds)]
+    while pending:
+        run = _Fork(*pending.pop(), pending)
+        value = _leaf_value(leaf(node, run), run)
+        out.append((value, run.literals, run.bounds))
+        if len(out) + len(pending) > MOST_CASES:
+            raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
+    return out
+
+
+class _Fork:
+    """Decides inequalities one way and queues the others."""
+
+    def __init__(self, literals: tuple[Literal, ...], bounds: Bounds, pending: list[Any]) -> None:
+        self.literals, self.bounds, self.pending = literals, bounds, pending
+
+    def __call__(self, literal: Literal) -> bool:
+        known = implied(literal, self.bounds)
+        if known is not None:
+            return known
+        self.pending.append(self._with((literal.negated(),)))
+        self.literals, self.bounds = self._with((literal,))
+        return True
+
+    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        chosen, left = open_options(options, self.bounds)
+        if chosen is not None:
+            return chosen
+        self.pending.extend(self._with(new) for _, new in left[1:])
+        self.literals, self.bounds = self._with(left[0][1])
+        return left[0][0]
+
+    def _with(self, new: tuple[Literal, ...]) -> tuple[tuple[Literal, ...], Bounds]:
+        bounds = self.bounds
+        for literal in new:
+            bounds = narrowed(bounds, literal)
+        return (*self.literals, *new), bounds
+
+
+def _leaf_value(x: Any, run: _Fork) -> LeafValue:
+    if not is_node(x):
+        return Constant(x)
+    value = linear(x)
+    rounded = [(n, c) for n, c in value.terms if isinstance(n, Rounded)]
+    if not rounded:
+        return Affine(value)
+    if len(value.terms) > 1:
+        from dpest.errors import ExactRefused
+
+        raise ExactRefused("an output is a sum of a rounded value and another random value")
+    inner, sign = floor_form(rounded[0][0], run)  # type: ignore[arg-type]
+    return Floor(inner, sign * rounded[0][1], value.constant)
+
+
+class Numbering:
+    """Numbers draws in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.laws: list[Law] = []
+        self.of: dict[int, int] = {}
+
+    def number(self, draw: Draw) -> int:
+        """The draw's number; a new one if it was not met before."""
+        key = id(draw)
+        if key not in self.of:
+            self.of[key] = len(self.laws)
+            self.laws.append(draw.law)
+        return self.of[key]
+
+    def expression(self, terms: Sequence[tuple[Any, float]], constant: float) -> Expr:
+        """An affine expression of draws, in numbers."""
+        return expr(((self.number(d), c) for d, c in terms), constant)
+
+    def bounds(self, literals: Sequence[Literal]) -> list[Bound]:
+        """A path's conditions, in numbers."""
+        return [Bound(self.expression(x.terms, x.constant), x.relation is Relation.GT) for x in literals]
+
+
+def floor_bounds(value: Floor, numbering: Numbering, j: int) -> list[Bound]:
+    """y = scale * floor(a) + offset as bounds on a: k <= a < k + 1 with k = (y - offset) / scale."""
+    a = numbering.expression(value.inner.terms, value.inner.constant)
+    k = Expr(((coordinate(j), 1.0 / value.scale),), -value.offset / value.scale)
+    return [Bound(plus(a, k, -1.0), False), Bound(plus(Expr(k.terms, k.constant + 1.0), a, -1.0), True)]
+
+
+def conditions_case(literals: Sequence[Literal]) -> Case:
+    """A case without outputs: the probability that the conditions hold."""
+    numbering = Numbering()
+    bounds = numbering.bounds(literals)
+    return Case(tuple(numbering.laws), tuple(bounds), ())

@@ -1,0 +1,155 @@
+"""Draws that occur only through one linear combination, replaced by its law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from dpest.engine.expressions import Expr
+from dpest.engine.factors import Between, Bound, Density, Factor, Integral
+from dpest.laws.continuous import Gaussian
+from dpest.laws.discrete import Atoms
+from dpest.laws.law import Continuous, Discrete, Law
+from dpest.laws.panels import Panels, tabulate
+from dpest.numerics.logspace import log_sum_by_row
+from dpest.numerics.quadrature import with_tails
+
+_REACH = -300.0
+_MOST_POINTS = 4000
+
+State = tuple[dict[int, Law], list[Bound], list[Factor]]
+
+
+def merged_sums(laws: dict[int, Law], bounds: list[Bound], factors: list[Factor]) -> State:
+    """The same problem with each such combination as one draw, where that spares integrals."""
+    rows = _rows(bounds, factors)
+    for group in _proportional(laws, rows):
+        alone = len(group) == 2 and not any(
+            v >= 0 and v not in group for e in rows if e.coefficient(group[0]) for v in e.variables()
+        )
+        law = None if alone and not _closed(laws, group) else _sum_law(laws, rows, group)
+        if law is None:
+            continue
+        lead = group[0]
+        laws = {v: (law if v == lead else x) for v, x in laws.items() if v not in group[1:]}
+        gone = set(group[1:])
+        bounds = [Bound(_without(b.expression, gone), b.strict) for b in bounds]
+        factors = [_factor_without(f, gone) for f in factors]
+    return laws, bounds, factors
+
+
+def _rows(bounds: Sequence[Bound], factors: Sequence[Factor]) -> list[Expr]:
+    rows = [b.expression for b in bounds]
+    for f in factors:
+        match f:
+            case Density(place=place):
+                rows.append(place)
+            case Between(lowers=lowers, uppers=uppers):
+                rows.extend(e for e, _ in lowers + uppers)
+    return rows
+
+
+def _proportional(laws: dict[int, Law], rows: list[Expr]) -> list[list[int]]:
+    """Draws whose columns of coefficients are proportional, two or more at a time."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    columns: dict[int, list[tuple[int, float]]] = {v: [] for v in laws}
+    for i, e in enumerate(rows):
+        for v, c in e.terms:
+            if v in columns:
+                columns[v].append((i, c))
+    for v, column in columns.items():
+        if column:
+            lead = column[0][1]
+            key = (laws[v].discrete, *((i, round(c / lead, 12)) for i, c in column))
+            groups.setdefault(key, []).append(v)
+    return [g for g in groups.values() if len(g) > 1]
+
+
+def _closed(laws: dict[int, Law], group: list[int]) -> bool:
+    return all(isinstance(laws[v], Gaussian) or laws[v].discrete for v in group)
+
+
+def _sum_law(laws: dict[int, Law], rows: list[Expr], group: list[int]) -> Law | None:
+    """The law of (combination) / (coefficient of the first draw): it takes the first draw's place."""
+    row = next(e for e in rows if e.coefficient(group[0]))
+    weights = [row.coefficient(v) / row.coefficient(group[0]) for v in group]
+    total: Law = laws[group[0]]
+    for v, w in zip(group[1:], weights[1:], strict=True):
+        step = sum_law(total, laws[v], w)
+        if step is None:
+            return None
+        total = step
+    return total
+
+
+@lru_cache(maxsize=256)
+def sum_law(a: Law, b: Law, weight: float) -> Law | None:
+    """The law of A + weight * B for independent A and B; None where there are too many points."""
+    if isinstance(a, Gaussian) and isinstance(b, Gaussian):
+        return Gaussian(float(np.hypot(a.sigma, weight * b.sigma)))
+    if isinstance(a, Discrete) and isinstance(b, Discrete):
+        return _atoms_sum(a, b, weight)
+    if isinstance(a, Continuous) and isinstance(b, Continuous):
+        return _density_sum(a, b, weight)
+    return None
+
+
+def _atoms_sum(a: Discrete, b: Discrete, weight: float) -> Atoms | None:
+    if not (a.finite and b.finite):
+        return None
+    (x, log_p), (y, log_q) = a.window(0.0), b.window(0.0)
+    if len(x) * len(y) > _MOST_POINTS * 250:
+        return None
+    sums = np.round(np.add.outer(x, weight * y), 12).ravel()
+    points, where = np.unique(sums, return_inverse=True)
+    logs = log_sum_by_row(where.ravel(), np.add.outer(log_p, log_q).ravel(), len(points))
+    if len(points) > _MOST_POINTS:
+        return None
+    return Atoms(tuple(points.tolist()), tuple(logs.tolist()), f"{a.words()} + {weight:g} * {b.words()}")
+
+
+def _density_sum(a: Continuous, b: Continuous, weight: float) -> Continuous:
+    # Variable 0 is B, variable 1 the sum: f(s) = integral of f_A(s - weight * b) f_B(b) db.
+    factor = Integral(0, b, (), (), (Density(a, Expr(((0, -weight), (1, 1.0)), 0.0)),))
+    kinks = tuple(sorted({x + weight * y for x in a.kinks for y in b.kinks}))
+    scale = min(a.scale, abs(weight) * b.scale)
+    low, high = _range(a, b, weight)
+    inside = [k for k in kinks if low < k < high]
+    edges = with_tails(np.array([inside]).reshape(1, -1), np.array([low]), np.array([high]), scale)[0]
+    name = f"{a.words()} + {weight:g} * {b.words()}"
+    return tabulate(lambda x: factor.log({1: x}), edges, kinks, scale, name)
+
+
+def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:
+    """Where the sum's density is tabulated: as far as both tables support it to full accuracy."""
+    one = list(zip(a.reach(_REACH), a.support, strict=True))
+    two = [(weight * r, weight * s) for r, s in zip(b.reach(_REACH), b.support, strict=True)]
+    if weight < 0:
+        two.reverse()
+    margin = 40 * max(a.scale, abs(weight) * b.scale)
+    ends = []
+    for sign, (r, s), (q, t) in zip((-1, 1), one, two, strict=True):
+        whole = (r == s and math.isfinite(s)) and (q == t and math.isfinite(t)) and not isinstance(a, Panels)
+        ends.append(r + q if whole else sign * (max(sign * r, sign * q) - margin))
+    return ends[0], ends[1]
+
+
+def _without(e: Expr, gone: set[int]) -> Expr:
+    return Expr(tuple((v, c) for v, c in e.terms if v not in gone), e.constant)
+
+
+def _factor_without(f: Factor, gone: set[int]) -> Factor:
+    match f:
+        case Density():
+            return replace(f, place=_without(f.place, gone))
+        case Between():
+            return replace(
+                f,
+                lowers=tuple((_without(e, gone), s) for e, s in f.lowers),
+                uppers=tuple((_without(e, gone), s) for e, s in f.uppers),
+            )
+    return f

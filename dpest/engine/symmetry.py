@@ -1,0 +1,56 @@
+"""Which outputs are exchangeable: swapping them leaves both laws as they are, so that only sorted outputs need a look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from dpest.engine.resolve import Literal
+from dpest.graph.nodes import (
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Linear,
+    Rounded,
+    children,
+    draws_of,
+    is_node,
+)
+
+
+def signatures(leaves: Sequence[Any], literals: Sequence[Literal]) -> list[Any]:
+    """For each leaf a key, equal for leaves that differ in their own private draws alone."""
+    count: Counter[int] = Counter()
+    for x in leaves:
+        count.update(id(d) for d in draws_of(x))
+    shared = {d for d, k in count.items() if k > 1} | {id(d) for x in literals for d, _ in x.terms}
+    return [_signature(x, shared, {}) for x in leaves]
+
+
+def _signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
+    if not is_node(x):
+        return ("constant", type(x).__name__, repr(x))
+    if isinstance(x, Draw):
+        if id(x) in shared:
+            return ("shared", id(x))
+        return ("private", x.law, private.setdefault(id(x), len(private)))
+    inner = tuple(_signature(c, shared, private) for c in children(x))
+    match x:
+        case Linear(terms=terms, constant=constant):
+            return ("linear", tuple(c for _, c in terms), constant, inner)
+        case Compare(relation=relation):
+            return ("compare", relation, inner)
+        case Extreme(pick=pick) | ArgExtreme(pick=pick):
+            return (type(x).__name__, pick, inner)
+        case Rounded(rounding=rounding):
+            return ("rounded", rounding, inner)
+        case _:
+            return (type(x).__name__, inner)
+
+
+def classes(left: Sequence[Any], right: Sequence[Any]) -> list[int]:
+    """Numbers the leaves by their signature under both inputs."""
+    seen: dict[Any, int] = {}
+    return [seen.setdefault(key, len(seen)) for key in zip(left, right, strict=True)]

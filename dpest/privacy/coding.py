@@ -1,0 +1,206 @@
+"""Outputs of any shape as rows of small whole numbers: the features from which events are learned."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.engine.columns import HOLE, NAN_KEY, Columns, Group, Shape, Values
+
+Codes = npt.NDArray[np.int16]
+Floats = npt.NDArray[np.float64]
+_Cuts = tuple[int, tuple[float, ...]]
+
+MOST_FEATURES = 64
+_MOST_SHAPES = 128
+_MOST_POINTS = 48
+# A number is a value of its own when it makes up this share of the outputs; continuous ones hardly ever repeat.
+_POINT_SHARE = 0.002
+# Bins and tails of one number alone, and of one number among several: many weights cost time, and fit noise.
+_FINE = (200, (0.0005, 0.001, 0.002))
+_COARSE = (12, (0.005, 0.02))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """How one number (or None, or a string) is coded: 0 unknown, then symbols, then frequent numbers, then bins."""
+
+    symbols: tuple[Any, ...]
+    points: Floats
+    edges: Floats
+
+    @property
+    def unordered(self) -> int:
+        """The codes before the bins."""
+        return 1 + len(self.symbols) + len(self.points)
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return self.unordered + len(self.edges) + 1
+
+    def constant(self, key: Any) -> int:
+        """The code of a constant leaf."""
+        if isinstance(key, float):
+            return int(self.numbers(np.array([key]))[0])
+        return 1 + self.symbols.index(key) if key in self.symbols else 0
+
+    def numbers(self, values: Values) -> Codes:
+        """The codes of numbers."""
+        x = np.asarray(values, float)
+        codes = self.unordered + np.searchsorted(self.edges, x, side="right")
+        if len(self.points):
+            at = np.minimum(np.searchsorted(self.points, x), len(self.points) - 1)
+            codes = np.where(self.points[at] == x, 1 + len(self.symbols) + at, codes)
+        missing = np.isnan(x)
+        if missing.any():
+            codes = np.where(missing, self.constant(NAN_KEY), codes)
+        return codes.astype(np.int16)
+
+    def words(self, name: str, code: int) -> str:
+        """What a code says of the number that has this name."""
+        k = code - self.unordered
+        if code == 0:
+            return f"{name} is something else"
+        if code <= len(self.symbols):
+            symbol = self.symbols[code - 1]
+            return f"{name} is {'NaN' if symbol == NAN_KEY else repr(symbol)}"
+        if k < 0:
+            return f"{name} == {self.points[code - 1 - len(self.symbols)]:.6g}"
+        ends = (-np.inf, *self.edges, np.inf)
+        return f"{ends[k]:.6g} <= {name} < {ends[k + 1]:.6g}"
+
+
+@dataclass(frozen=True)
+class Coder:
+    """The features of an output: its shape, each of its leaves, and the differences of neighbouring numbers."""
+
+    shapes: tuple[Shape, ...]
+    leaves: tuple[Leaf, ...]
+    steps: tuple[Leaf, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of codes of each feature."""
+        return (len(self.shapes) + 1, *(x.size for x in self.leaves), *(x.size for x in self.steps))
+
+    @property
+    def unordered(self) -> tuple[int, ...]:
+        """How many codes of each feature stand for values without order."""
+        return (len(self.shapes) + 1, *(x.unordered for x in self.leaves), *(x.unordered for x in self.steps))
+
+    @cached_property
+    def _places(self) -> dict[Shape, int]:
+        return {shape: i for i, shape in enumerate(self.shapes, start=1)}
+
+    def codes(self, columns: Columns) -> Codes:
+        """One row of codes for each output."""
+        out = np.zeros((len(self.sizes), columns.rows), dtype=np.int16)
+        at = 0
+        for group in columns.groups:
+            self._fill(out[:, at : at + group.rows], group)
+            at += group.rows
+        return out
+
+    def _fill(self, out: Codes, group: Group) -> None:
+        out[0] = self._places.get(group.shape, 0)
+        numbers = list(_numbers(group, len(self.leaves)))
+        for i, (leaf, value) in enumerate(zip(self.leaves, numbers, strict=False), start=1):
+            out[i] = leaf.numbers(value) if isinstance(value, np.ndarray) else leaf.constant(value)
+        first = 1 + len(self.leaves)
+        for i, step in enumerate(self.steps):
+            difference = _difference(*numbers[i : i + 2])
+            if difference is not None:
+                out[first + i] = step.numbers(difference)
+
+    def words(self, feature: int, code: int) -> str:
+        """What a code of a feature says."""
+        if feature == 0:
+            return f"the output looks like {self.shapes[code - 1].leaves}" if code else "the output has another shape"
+        if feature <= len(self.leaves):
+            return self.leaves[feature - 1].words(_name(feature - 1, len(self.leaves)), code)
+        i = feature - 1 - len(self.leaves)
+        return self.steps[i].words(f"output[{i + 1}] - output[{i}]", code)
+
+
+def learn_coder(samples: list[Columns]) -> Coder:
+    """Features from pooled samples: frequent values as they are, the rest in bins of equal weight and finer tails."""
+    shapes: Counter[Shape] = Counter()
+    for group in _groups(samples):
+        shapes[group.shape] += group.rows
+    count = min(MOST_FEATURES, max(len(shape.leaves) for shape in shapes))
+    cuts = _FINE if count == 1 else _COARSE
+    rows = sum(shapes.values())
+    leaves = tuple(_leaf([(v, g.rows) for g in _groups(samples) for v in _at(g, i)], rows, cuts) for i in range(count))
+    steps = (_leaf(_steps(samples, i), rows, cuts) for i in range(count - 1)) if count <= MOST_FEATURES // 2 else ()
+    return Coder(tuple(s for s, _ in shapes.most_common(_MOST_SHAPES)), leaves, tuple(steps))
+
+
+def _name(i: int, count: int) -> str:
+    return "output" if count == 1 else f"output[{i}]"
+
+
+def _groups(samples: list[Columns]) -> Iterator[Group]:
+    return (group for columns in samples for group in columns.groups)
+
+
+def _numbers(group: Group, most: int) -> Iterator[Any]:
+    """The leaves of a group: arrays where they vary, keys where they are constant."""
+    values = iter(group.values)
+    for leaf in group.shape.leaves[:most]:
+        yield next(values) if leaf is HOLE else leaf
+
+
+def _at(group: Group, i: int) -> Iterator[Any]:
+    for k, value in enumerate(_numbers(group, i + 1)):
+        if k == i:
+            yield value
+
+
+def _difference(a: Any = None, b: Any = None) -> Values | None:
+    """b - a where both are numbers and at least one of them varies."""
+    numeric = all(isinstance(x, np.ndarray | float) for x in (a, b))
+    varies = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
+    return np.asarray(b, float) - np.asarray(a, float) if numeric and varies else None
+
+
+def _steps(samples: list[Columns], i: int) -> list[tuple[Any, int]]:
+    neighbours = ((list(_numbers(g, i + 2))[i : i + 2], g.rows) for g in _groups(samples))
+    found = ((_difference(*pair), rows) for pair, rows in neighbours if len(pair) == 2)
+    return [(step, rows) for step, rows in found if step is not None]
+
+
+def _leaf(found: list[tuple[Any, int]], rows: int, cuts: _Cuts) -> Leaf:
+    symbols: Counter[Any] = Counter()
+    numbers: list[Floats] = []
+    for value, count in found:
+        if isinstance(value, np.ndarray):
+            array = np.asarray(value, float)
+            missing = np.isnan(array)
+            symbols[NAN_KEY] += int(missing.sum())
+            numbers.append(array[~missing])
+        elif isinstance(value, float):
+            numbers.append(np.full(count, value))
+        else:
+            symbols[value] += count
+    kept = tuple(s for s, n in symbols.most_common(_MOST_POINTS) if n)
+    return Leaf(kept, *_points_and_edges(np.concatenate(numbers) if numbers else np.empty(0), rows, cuts))
+
+
+def _points_and_edges(x: Floats, rows: int, cuts: _Cuts) -> tuple[Floats, Floats]:
+    values, counts = np.unique(x, return_counts=True)
+    frequent = counts >= max(5.0, _POINT_SHARE * rows)
+    often = values[frequent][np.argsort(-counts[frequent], kind="stable")][:_MOST_POINTS]
+    points = np.sort(often)
+    rest = x[~np.isin(x, points)]
+    if not rest.size:
+        return points, np.empty(0)
+    bins, tail = cuts
+    levels = sorted({*tail, *(1 - t for t in tail), *(i / bins for i in range(1, bins))})
+    return points, np.unique(np.quantile(rest, levels))

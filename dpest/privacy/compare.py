@@ -1,0 +1,136 @@
+"""Two traces -> the privacy loss of the pair, both directions, with the place where it is largest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpest.engine.trace import Trace
+from dpest.privacy.blocks import Measures
+from dpest.privacy.strata import Bucket, Group, Stratum, buckets
+from dpest.privacy.supremum import BothWays, Sup, supremum
+
+
+@dataclass(frozen=True, eq=False)
+class StratumLoss:
+    """One stratum's loss in one direction: the sum over its blocks."""
+
+    stratum: Stratum
+    sups: tuple[Sup, ...]
+    value: float
+    lower: float
+    upper: float
+    log_p: float  # of the likeliest law's mass or density at the place
+    log_q: float
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """The loss in one direction: the worst bucket, and the worst stratum of each of its groups."""
+
+    value: float
+    lower: float
+    upper: float
+    bucket: Bucket | None
+    parts: tuple[StratumLoss, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The losses in both directions, and everything that they were taken over."""
+
+    forward: Loss
+    backward: Loss
+    buckets: tuple[Bucket, ...]
+    log_unexplored: tuple[float, float]
+
+
+ZERO = Loss(0.0, 0.0, 0.0, None, ())
+
+
+def compare(left: Trace, right: Trace, measures: Measures | None = None) -> Comparison:
+    """The privacy loss between the programs' outputs."""
+    measures = measures or Measures()
+    found = buckets(left, right, measures)
+    unexplored = left.log_unexplored, right.log_unexplored
+    forward, backward = ZERO, ZERO
+    for bucket in found:
+        groups = [_group_losses(g) for g in bucket.groups]
+        forward = _worse(forward, _bucket_loss(bucket, [g[0] for g in groups], unexplored))
+        backward = _worse(backward, _bucket_loss(bucket, [g[1] for g in groups], unexplored[::-1]))
+    return Comparison(forward, backward, tuple(found), unexplored)
+
+
+def _worse(a: Loss, b: Loss | None) -> Loss:
+    if b is None:
+        return a
+    if b.value > a.value or (b.value == a.value and a.bucket is None):
+        return Loss(b.value, max(a.lower, b.lower), max(a.upper, b.upper), b.bucket, b.parts)
+    return Loss(a.value, max(a.lower, b.lower), max(a.upper, b.upper), a.bucket, a.parts)
+
+
+def _group_losses(group: Group) -> tuple[StratumLoss | None, StratumLoss | None]:
+    """The worst stratum in each direction; None where the law cannot produce any of them."""
+    best: list[StratumLoss | None] = [None, None]
+    upper = [-math.inf, -math.inf]
+    for stratum in group.strata:
+        sups = [supremum(b) for b in stratum.blocks]
+        for way in (0, 1):
+            loss = _stratum_loss(stratum, sups, way)
+            if loss is None:
+                continue
+            upper[way] = max(upper[way], loss.upper)
+            current = best[way]
+            if current is None or loss.value > current.value:
+                best[way] = loss
+    return _capped(best[0], upper[0]), _capped(best[1], upper[1])
+
+
+def _capped(loss: StratumLoss | None, upper: float) -> StratumLoss | None:
+    if loss is None or upper <= loss.upper:
+        return loss
+    return StratumLoss(loss.stratum, loss.sups, loss.value, loss.lower, upper, loss.log_p, loss.log_q)
+
+
+def _stratum_loss(stratum: Stratum, sups: list[BothWays], way: int) -> StratumLoss | None:
+    """Independent blocks add, per direction; one impossible block makes the whole stratum impossible."""
+    chosen = [(s.forward, s.backward)[way] for s in sups]
+    if any(not s.possible for s in chosen):
+        return None
+    return StratumLoss(
+        stratum,
+        tuple(chosen),
+        math.fsum(s.value for s in chosen) if all(math.isfinite(s.value) for s in chosen) else math.inf,
+        sum(s.lower for s in chosen),
+        sum(s.upper for s in chosen),
+        sum(s.log_p for s in chosen),
+        sum(s.log_q for s in chosen),
+    )
+
+
+def _bucket_loss(bucket: Bucket, parts: list[StratumLoss | None], unexplored: tuple[float, float]) -> Loss | None:
+    """Groups share no noise: their losses add. Mass on unexplored paths may belong to any event: it widens the bracket."""
+    if any(p is None for p in parts):
+        return None
+    kept = tuple(p for p in parts if p is not None)
+    value = sum(p.value for p in kept)
+    lower, upper = sum(p.lower for p in kept), sum(p.upper for p in kept)
+    missing_p, missing_q = unexplored
+    if missing_p > -math.inf or missing_q > -math.inf:
+        log_p, log_q = sum(p.log_p for p in kept), sum(p.log_q for p in kept)
+        if value == math.inf:
+            value, lower, upper = _unproved(log_p, missing_q)
+        else:
+            lower -= float(np.logaddexp(0.0, missing_q - log_q))
+            upper += float(np.logaddexp(0.0, missing_p - log_p))
+    return Loss(value, lower, upper, bucket, kept)
+
+
+def _unproved(log_p: float, missing_q: float) -> tuple[float, float, float]:
+    """An output seen on one side only, while the other side has unexplored paths that may produce it."""
+    at_least = log_p - missing_q
+    return at_least, at_least, math.inf
+
+

@@ -1,0 +1,142 @@
+"""Events chosen on one part of the samples, and what the other part says of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.numerics.binomial import ratio_lower, ratio_lower_clopper_pearson
+from dpest.results import Direction
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of the samples of each input fall into each cell."""
+
+    left: Ints
+    right: Ints
+
+    def towards(self, direction: Direction) -> tuple[Ints, Ints]:
+        """The counts with the input that is claimed to be likelier first."""
+        return (self.left, self.right) if direction is Direction.LEFT else (self.right, self.left)
+
+    def hits(self, event: Event) -> Hits:
+        """The counts of an event."""
+        p, q = self.towards(event.direction)
+        return Hits(int(p[event.cells].sum()), int(p.sum()), int(q[event.cells].sum()), int(q.sum()))
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.left + other.left, self.right + other.right)
+
+
+@dataclass(frozen=True)
+class Event:
+    """A set of cells, and the input under which it is claimed to be likelier."""
+
+    cells: Mask
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class Hits:
+    """An event's count under the input that makes it likelier, and under the other."""
+
+    more: int
+    of_more: int
+    fewer: int
+    of_fewer: int
+
+    @property
+    def log_ratio(self) -> float:
+        """The log of the ratio of frequencies."""
+        return _log_share(self.more, self.of_more) - _log_share(self.fewer, self.of_fewer) if self.more else -math.inf
+
+    @property
+    def error(self) -> float:
+        """The standard error of the log ratio."""
+        if not self.more or not self.fewer:
+            return math.inf
+        return math.sqrt(1 / self.more - 1 / self.of_more + 1 / self.fewer - 1 / self.of_fewer)
+
+    def lower(self, alpha: float, *, given_total: bool) -> float:
+        """A lower bound on the event's log ratio, at level alpha."""
+        if not self.of_more or not self.of_fewer:
+            return 0.0
+        bound = ratio_lower if given_total else ratio_lower_clopper_pearson
+        return float(bound(self.more, self.of_more, self.fewer, self.of_fewer, alpha))
+
+    def times(self, factor: int) -> Hits:
+        """The same frequencies in a larger sample."""
+        return Hits(self.more * factor, self.of_more * factor, self.fewer * factor, self.of_fewer * factor)
+
+
+def _log_share(k: int, n: int) -> float:
+    return math.log(k) - math.log(n) if k else -math.inf
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An event with the promise that made it the choice, and the bound that suits its size."""
+
+    event: Event
+    promise: float
+    given_total: bool
+
+
+def choose(counts: Counts, direction: Direction, *, ordered: bool, caution: float) -> Chosen:
+    """The event with the best promise: its log ratio less `caution` standard errors.
+
+    Ordered cells are joined from the end that favours the direction; others in the order of their ratios, and each is
+    looked at alone too.
+    """
+    p, q = counts.towards(direction)
+    order = _order(p, q, direction, ordered)
+    joined = _promise(np.cumsum(p[order]), p.sum(), np.cumsum(q[order]), q.sum(), caution)
+    best = int(np.argmax(joined))
+    cells, promise = order[: best + 1], float(joined[best])
+    if not ordered:
+        alone = _promise(p, p.sum(), q, q.sum(), caution)
+        single = int(np.argmax(alone))
+        if alone[single] > promise:
+            cells, promise = np.array([single]), float(alone[single])
+    event = Event(np.isin(np.arange(len(p)), cells), direction)
+    return Chosen(event, promise, _prefers_total(counts.hits(event)))
+
+
+def _order(p: Ints, q: Ints, direction: Direction, ordered: bool) -> Ints:
+    if ordered:
+        return np.arange(len(p))[:: -1 if direction is Direction.LEFT else 1]
+    # Five more hits on either side: a cell seen once under one input alone does not come first.
+    return np.argsort(-np.log((p + 5.0) / (q + 5.0 * q.sum() / max(p.sum(), 1))), kind="stable")
+
+
+def _promise(p: Ints, n: int, q: Ints, m: int, caution: float) -> Floats:
+    """The log ratio less its errors; where that is nowhere above 0, how far the ratio is above 0 at all, in errors."""
+    more, fewer = p + 0.5, q + 0.5
+    ratio: Floats = np.log(more / (n + 1)) - np.log(fewer / (m + 1))
+    error = np.sqrt(np.maximum(1 / more - 1 / (n + 1) + 1 / fewer - 1 / (m + 1), 1e-12))
+    promise = np.where(p > 0, ratio - caution * error, -np.inf)
+    return promise if promise.max() > 0 else np.where(p > 0, ratio / error - caution, -np.inf)
+
+
+def _prefers_total(hits: Hits) -> bool:
+    """Which of two bounds suits: both are valid, and the samples that bound must not be asked."""
+    return hits.lower(0.05, given_total=True) >= hits.lower(0.05, given_total=False)
+
+
+def exclusive(counts: Counts, direction: Direction) -> Event:
+    """All cells that were seen under one input alone."""
+    p, q = counts.towards(direction)
+    return Event((p > 0) & (q == 0), direction)
+
+
+def chance_explains_zero(hits: int, shared: float, events: int, alpha: float) -> bool:
+    """Whether no hit under the other input is plausible at the largest loss that shared outputs support."""
+    return math.exp(-hits * math.exp(-min(shared, 700.0))) >= alpha / events

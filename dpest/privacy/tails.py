@@ -1,0 +1,51 @@
+"""Limits along a ray, from values at distances that double."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpest.numerics.logspace import Floats
+
+_GROWS = 0.8  # increments that shrink by less than this at each doubling do not converge
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A limit with its bracket; `attained` where the values are constant from some distance on."""
+
+    value: float
+    lower: float
+    upper: float
+    attained: bool
+
+
+def ray_limit(values: Floats, distance: Floats, slack: float) -> Ray:
+    """The limit of a function of the distance, with values at distances d, 2d, 4d, ...
+
+    A ratio of densities tends to its limit like 1/d or faster where it has one; steps that do not shrink mean that it
+    has none.
+    """
+    steps = np.diff(values)
+    size = max(1.0, float(np.abs(values).max()))
+    if np.all(np.abs(steps[-3:]) <= 1e-14 * size + slack):
+        last = float(values[-1])
+        still = bool(np.all(np.abs(steps) <= 1e-14 * size + slack))
+        return Ray(last, last - slack, last + slack, still)
+    if abs(steps[-1]) > _GROWS * abs(steps[-2]) and abs(steps[-2]) > _GROWS * abs(steps[-3]):
+        infinite = math.inf if steps[-1] > 0 else -math.inf
+        return Ray(infinite, infinite, infinite, False)
+    full, fewer = _extrapolated(values, distance), _extrapolated(values[1:], distance[1:])
+    off = abs(full - fewer) + 4 * slack + 1e-13 * size
+    return Ray(full, full - off, full + off, False)
+
+
+def _extrapolated(values: Floats, distance: Floats) -> float:
+    """The polynomial in 1/distance through the values, at zero (Neville)."""
+    x = 1.0 / distance
+    table = np.array(values, float)
+    for k in range(1, len(x)):
+        table = (x[:-k] * table[1:] - x[k:] * table[:-1]) / (x[:-k] - x[k:])
+    return float(table[0])

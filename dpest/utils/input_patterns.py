@@ -1,0 +1,7 @@
+"""The input patterns, under their older name."""
+
+from __future__ import annotations
+
+from dpest.inputs import generate_patterns
+
+__all__ = ["generate_patterns"]
