@@ -16,7 +16,7 @@ def numerical_svt(queries: Any, eps: float = 0.1, t: float = 1, c: int = 2) -> l
     def released(query: Any, noisy: Any) -> Any:
         return query + laplace(3 * c / eps)
 
-    return sparse_vector(queries, t, threshold_scale=3 / eps, query_scale=6 * c / eps, cutoff=c, passed=released, failed=0.0)
+    return sparse_vector(queries, [t + laplace(3 / eps)] * c, 6 * c / eps, passed=released, failed=0.0)
 
 
 numerical_svt_dist = numerical_svt._dist_func

@@ -6,12 +6,13 @@ from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
 from dpest.algorithms.sparse_vector import sparse_vector
+from dpest.noise import laplace
 
 
 @auto_dist
 def svt1(queries: Any, eps: float = 0.1, t: float = 0.5, c: int = 1) -> list[Any]:
     """Which noisy queries reach a noisy threshold, until c have."""
-    return sparse_vector(queries, t, threshold_scale=2 / eps, query_scale=4 * c / eps, cutoff=c)
+    return sparse_vector(queries, [t + laplace(2 / eps)] * c, 4 * c / eps)
 
 
 svt1_dist = svt1._dist_func

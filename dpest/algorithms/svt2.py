@@ -6,12 +6,13 @@ from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
 from dpest.algorithms.sparse_vector import sparse_vector
+from dpest.noise import laplace
 
 
 @auto_dist
 def svt2(queries: Any, eps: float = 0.1, t: float = 1, c: int = 1) -> list[Any]:
     """Which noisy queries reach a noisy threshold that is drawn anew after each one that does, until c have."""
-    return sparse_vector(queries, t, threshold_scale=2 * c / eps, query_scale=4 * c / eps, cutoff=c, redraw=True)
+    return sparse_vector(queries, [t + laplace(2 * c / eps) for _ in range(c)], 4 * c / eps)
 
 
 svt2_dist = svt2._dist_func

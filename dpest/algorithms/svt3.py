@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
-from dpest.algorithms.sparse_vector import sparse_vector
+from dpest.algorithms.sparse_vector import lazy_sparse_vector
+from dpest.noise import laplace
 
 
 @auto_dist
 def svt3(queries: Any, eps: float = 0.1, t: float = 1, c: int = 1) -> list[Any]:
     """The noisy queries that reach a noisy threshold, with the very values that were compared, until c have."""
-    return sparse_vector(
-        queries, t, threshold_scale=2 / eps, query_scale=2 * c / eps, cutoff=c, passed=lambda query, noisy: noisy, failed=-1000
-    )
+    thresholds = [t + laplace(2 / eps)] * c
+    return lazy_sparse_vector(queries, thresholds, 2 * c / eps, passed=lambda query, noisy: noisy, failed=-1000)
 
 
 svt3_dist = svt3._dist_func

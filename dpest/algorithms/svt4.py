@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
-from dpest.algorithms.sparse_vector import sparse_vector
+from dpest.algorithms.sparse_vector import lazy_sparse_vector
+from dpest.noise import laplace
 
 
 @auto_dist
 def svt4(queries: Any, eps: float = 0.1, t: float = 1, c: int = 1) -> list[Any]:
     """Which noisy queries reach a noisy threshold, until c have, the noise being too small for c."""
-    return sparse_vector(queries, t, threshold_scale=4 / eps, query_scale=4 / (3 * eps), cutoff=c)
+    return lazy_sparse_vector(queries, [t + laplace(4 / eps)] * c, 4 / (3 * eps))
 
 
 svt4_dist = svt4._dist_func

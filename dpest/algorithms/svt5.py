@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
-from dpest.algorithms.sparse_vector import sparse_vector
+from dpest.noise import laplace
+from dpest.operations import where
 
 
 @auto_dist
 def svt5(queries: Any, eps: float = 0.1, t: float = 1) -> list[Any]:
     """Which exact queries reach a noisy threshold."""
-    return sparse_vector(queries, t, threshold_scale=2 / eps, query_scale=None)
+    threshold = t + laplace(2 / eps)
+    return [where(q >= threshold, 1, 0) for q in queries]
 
 
 svt5_dist = svt5._dist_func
