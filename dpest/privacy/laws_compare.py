@@ -1,0 +1,84 @@
+"""The loss between random values that somebody already holds, alone or in lists, and between samples of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpest.engine.columns import HOLE, NAN_KEY, Group
+from dpest.engine.sampling import TracedSampler
+from dpest.engine.streams import stream
+from dpest.engine.trace import trace
+from dpest.errors import ExactRefused, InvalidInput
+from dpest.privacy.cells import partitions
+from dpest.privacy.compare import compare
+from dpest.privacy.sample_loss import Exclusive, sample_loss
+
+SAMPLES = 100_000
+SEED = 0
+
+
+def epsilon_from_dist(P: Any, Q: Any) -> float:
+    """The privacy loss between two laws: their atoms and their densities, in both directions."""
+    return epsilon_from_list([P], [Q])
+
+
+def epsilon_from_list(Ps: Sequence[Any], Qs: Sequence[Any]) -> float:
+    """The loss between two lists of values: what shares noise is joint, and what does not adds, per direction."""
+    return epsilon_from_list_joint(Ps, Qs)
+
+
+def epsilon_from_list_joint(Ps: Sequence[Any], Qs: Sequence[Any], hist_bins: int = 100) -> float:
+    """The loss between two lists of values taken together; in bins, from samples, where it cannot be inferred exactly."""
+    if len(Ps) != len(Qs):
+        raise InvalidInput(f"both lists must have one length, got {len(Ps)} and {len(Qs)}")
+    if not len(Ps):
+        raise InvalidInput("the lists are empty: give at least one value on each side")
+    try:
+        found = compare(trace(_returning(Ps), None, {}), trace(_returning(Qs), None, {}))
+    except ExactRefused:
+        return epsilon_from_mixed_samples(_sampled(Ps, 0), _sampled(Qs, 1), hist_bins)
+    return max(found.forward.value, found.backward.value)
+
+
+def _returning(values: Sequence[Any]) -> Callable[[Any], list[Any]]:
+    return lambda _: list(values)
+
+
+def _sampled(values: Sequence[Any], key: int) -> NDArray[Any]:
+    """Joint samples of the values, one row each."""
+    drawn = TracedSampler(_returning(values)).draw(None, SAMPLES, stream(SEED, key))
+    return np.concatenate([_rows(group) for group in drawn.groups])
+
+
+def _rows(group: Group) -> NDArray[Any]:
+    out = np.empty((group.rows, len(group.shape.leaves)), dtype=object)
+    varying = iter(group.values)
+    for i, leaf in enumerate(group.shape.leaves):
+        out[:, i] = next(varying) if leaf is HOLE else math.nan if leaf == NAN_KEY else leaf
+    return out
+
+
+def epsilon_from_mixed_samples(P: Any, Q: Any, n_bins: int = 100, verbose: bool = False) -> float:
+    """The loss between two samples of outputs (rows, where an output has several coordinates), estimated.
+
+    Values that repeat, NaN, None and strings are outputs of their own; the rest is binned. An output that only one sample
+    shows is infinite only where chance cannot explain it.
+    """
+    found = sample_loss(partitions(P, Q, n_bins))
+    if verbose:
+        for zero in found.exclusive:
+            print(_words(zero))  # noqa: T201  (what verbose asks for)
+    return found.epsilon
+
+
+def _words(zero: Exclusive) -> str:
+    seen, share = f"{zero.hits} of {zero.samples}", zero.hits / zero.samples
+    return (
+        f"{zero.event}: {seen} (probability {share:.4g}) against 0 of {zero.other_samples} (probability 0), {zero.direction}; "
+        f"establishes a loss of {zero.bound:.4g}"
+    )
