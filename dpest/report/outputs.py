@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,16 @@ from dpest.engine.trace import trace
 from dpest.errors import DpestError
 from dpest.inputs import Pair, show
 from dpest.numerics.logspace import Floats
-from dpest.privacy.blocks import Block, Kind
+from dpest.privacy.blocks import Block, Kind, Side
 from dpest.privacy.compare import Comparison, Loss, StratumLoss, compare
 from dpest.privacy.strata import Bucket, Group, Stratum
 from dpest.report.data import OutputTable
 
 POINTS = 321
 MOST_ROWS = 2000
-MARGIN = 4.0  # of the noise's scale, on either side of the kinks
+MARGIN = 3.0  # of the noise's scale, on either side of the kinks
+FADED = 3.5  # a density this far below its peak, in logarithms, may leave the picture
+WIDENINGS = 12
 
 Row = tuple[str, float, float]
 
@@ -44,7 +47,7 @@ def table(found: Comparison) -> OutputTable | None:
     block = _worst_block(part)
     if block is not None and block.kinds == (Kind.REAL,):
         return _density(worst, part, block)
-    if any(b.dimension > 1 or Kind.REAL in b.kinds for b in part.stratum.blocks):
+    if any(b.dimension > 1 for bucket in found.buckets for g in bucket.groups for s in g.strata for b in s.blocks):
         return None
     return _masses(found, worst, part)
 
@@ -68,18 +71,31 @@ def _density(worst: Loss, part: StratumLoss, block: Block) -> OutputTable:
         y=tuple(y.tolist()),
         log_density_left=tuple((block.left.log(column)[0] + left).tolist()),
         log_density_right=tuple((block.right.log(column)[0] + right).tolist()),
-        axis=_axis(stratum, stratum.blocks.index(block)),
+        axis=_axis(worst.bucket, stratum, stratum.blocks.index(block)),
         note=_note(worst, stratum),
     )
 
 
-def _grid(block: Block, at: Sequence[float]) -> Floats:
-    """Even points over the kinks and their surroundings, and points just beside each kink."""
-    kinks = [-k.constant / c for side in (block.left, block.right) for k in side.kinks() for _, c in k.terms if len(k.terms) == 1]
-    marks = np.array([*kinks, *[a for a in at if math.isfinite(a) and abs(a) < 1e6]] or [0.0])
-    low, high = marks.min() - MARGIN * block.scale, marks.max() + MARGIN * block.scale
-    beside = np.concatenate([marks - 1e-9 * block.scale, marks + 1e-9 * block.scale])
-    return np.unique(np.concatenate([np.linspace(low, high, POINTS), beside]))
+def _grid(block: Block, at: Sequence[float], faded: float = FADED, points: int = POINTS) -> Floats:
+    """Even points over the kinks and the mass around them, and points just beside each kink."""
+    sides = (block.left, block.right)
+    kinks = np.array([-k.constant / c for s in sides for k in s.kinks() for _, c in k.terms if len(k.terms) == 1] or [0.0])
+    low, high = kinks.min() - MARGIN * block.scale, kinks.max() + MARGIN * block.scale
+    for _ in range(WIDENINGS):
+        rim = _largest(block, np.array([low, high]))
+        if rim.max() < _largest(block, np.linspace(low, high, POINTS)).max() - faded:
+            break
+        middle = (low + high) / 2
+        low, high = (low + 1.5 * (low - middle) / 2, high) if rim[0] >= rim[1] else (low, high + 1.5 * (high - middle) / 2)
+    near = [a for a in at if low <= a <= high]
+    beside = [k + side * 1e-9 * block.scale for k in (*kinks, *near) for side in (-1, 1)]
+    return np.unique(np.concatenate([np.linspace(low, high, points), beside]))
+
+
+def _largest(block: Block, y: Floats) -> Floats:
+    """The larger of the two log densities."""
+    column = y.reshape(-1, 1)
+    return np.asarray(np.maximum(block.left.log(column)[0], block.right.log(column)[0]))
 
 
 def _others(worst: Loss, part: StratumLoss, block: Block) -> tuple[float, float]:
@@ -89,14 +105,14 @@ def _others(worst: Loss, part: StratumLoss, block: Block) -> tuple[float, float]
     return sum(float(b.left.log(empty)[0][0]) for b in plain), sum(float(b.right.log(empty)[0][0]) for b in plain)
 
 
-def _axis(stratum: Stratum, index: int) -> str:
+def _axis(bucket: Bucket, stratum: Stratum, index: int) -> str:
     """The block's coordinate in terms of what is released: `output[3]`, or `output[3] - output[2]`."""
     places = [position for position, leaf in stratum.leaves if isinstance(leaf, int)]
     row = np.linalg.inv(stratum.restore)[stratum.members[index][0]]
     text = ""
     for position, c in zip(places, row, strict=True):
         if abs(c) > 1e-12:
-            name = f"output[{position}]" if len(stratum.leaves) > 1 else "output"
+            name = f"output[{position}]" if bucket.size > 1 else "output"
             size = "" if abs(abs(c) - 1) < 1e-12 else f"{abs(c):.3g} "
             text += (" - " if c < 0 else " + ") + size + name if text else ("-" if c < 0 else "") + size + name
     return text or "output"
@@ -113,29 +129,35 @@ def _note(worst: Loss, stratum: Stratum) -> str:
 def _masses(found: Comparison, worst: Loss, part: StratumLoss) -> OutputTable | None:
     assert worst.bucket is not None
     random_groups = [g for g in worst.bucket.groups if any(s.leaves for s in g.strata)]
-    if len(random_groups) > 1:
-        group = next(g for g in random_groups if part.stratum in g.strata)
+    group = next((g for g in random_groups if part.stratum in g.strata), None)
+    if len(random_groups) > 1 and group is not None:
         rows = list(_group_rows(worst.bucket, group, whole=False))
         note = f"One of {len(random_groups)} independent parts of the output."
     else:
         rows = list(itertools.chain.from_iterable(map(_bucket_rows, found.buckets)))
-        note = ""
+        note = "* is any number." if any("*" in label for label, _, _ in rows) else ""
     if not rows or len(rows) > MOST_ROWS:
         return None
-    labels, left, right = zip(*rows, strict=True)
+    labels, left, right = zip(*sorted(rows, key=_order), strict=True)
     return OutputTable(labels=labels, log_left=left, log_right=right, note=note)
 
 
+def _order(row: Row) -> float:
+    """Numbers in their order; all else as it came."""
+    try:
+        return float(row[0])
+    except ValueError:
+        return 0.0
+
+
 def _bucket_rows(bucket: Bucket) -> Iterator[Row]:
-    """All outputs of one bucket: at most one of its groups has outputs, the others are weights."""
-    with_output = [g for g in bucket.groups if any(s.leaves for s in g.strata)]
-    weights = [r for g in bucket.groups if g not in with_output for r in _group_rows(bucket, g, whole=True)]
-    left, right = sum(r[1] for r in weights), sum(r[2] for r in weights)
-    if not with_output:
-        yield _label(bucket, {}, 1), left, right
-    for group in with_output:
-        for label, p, q in _group_rows(bucket, group, whole=True):
-            yield label, p + left, q + right
+    """All outputs of one bucket: one of its groups gives the rows, the others are weights."""
+    main = max(bucket.groups, key=lambda g: sum(len(s.leaves) for s in g.strata))
+    weights = [list(_group_rows(bucket, g, whole=True)) for g in bucket.groups if g is not main]
+    left = sum(float(np.logaddexp.reduce([r[1] for r in rows])) for rows in weights)
+    right = sum(float(np.logaddexp.reduce([r[2] for r in rows])) for rows in weights)
+    for label, p, q in _group_rows(bucket, main, whole=True):
+        yield label, p + left, q + right
 
 
 def _group_rows(bucket: Bucket, group: Group, whole: bool) -> Iterator[Row]:
@@ -144,21 +166,41 @@ def _group_rows(bucket: Bucket, group: Group, whole: bool) -> Iterator[Row]:
 
 
 def _stratum_rows(bucket: Bucket, stratum: Stratum, whole: bool) -> Iterator[Row]:
-    columns = [b.points() if b.points is not None else np.empty((1, b.dimension)) for b in stratum.blocks]
+    smooth = [b for b in stratum.blocks if Kind.REAL in b.kinds]
+    orders = math.log(stratum.multiplicity)
+    left, right = (orders + sum(_log_mass(b, side(b)) for b in smooth) for side in (_left, _right))
+    plain = [(b, m) for b, m in zip(stratum.blocks, stratum.members, strict=True) if b not in smooth]
+    columns = [b.points() if b.points is not None else np.empty((1, b.dimension)) for b, _ in plain]
     for choice in itertools.islice(itertools.product(*columns), MOST_ROWS + 1):
-        left = sum(float(b.left.log(y.reshape(1, -1))[0][0]) for b, y in zip(stratum.blocks, choice, strict=True))
-        right = sum(float(b.right.log(y.reshape(1, -1))[0][0]) for b, y in zip(stratum.blocks, choice, strict=True))
-        if max(left, right) > -60:
-            yield _stratum_label(bucket, stratum, choice, whole), left, right
+        p = left + sum(float(b.left.log(y.reshape(1, -1))[0][0]) for (b, _), y in zip(plain, choice, strict=True))
+        q = right + sum(float(b.right.log(y.reshape(1, -1))[0][0]) for (b, _), y in zip(plain, choice, strict=True))
+        if max(p, q) > -60:
+            known = {j: float(v) for (_, m), y in zip(plain, choice, strict=True) for j, v in zip(m, y, strict=True)}
+            yield _stratum_label(bucket, stratum, known, whole), p, q
 
 
-def _stratum_label(bucket: Bucket, stratum: Stratum, choice: Sequence[Floats], whole: bool) -> str:
-    size = sum(map(len, stratum.members))
-    inner = np.zeros(size)
-    for members, y in zip(stratum.members, choice, strict=True):
-        inner[list(members)] = y
-    outer = stratum.restore @ inner if size else inner
-    values = {i: leaf.value if isinstance(leaf, Constant) else float(outer[leaf]) for i, leaf in stratum.leaves}
+_left = attrgetter("left")
+_right = attrgetter("right")
+
+
+def _log_mass(block: Block, side: Side) -> float:
+    """ln of a density's mass, as well as a picture needs it."""
+    y = _grid(block, (), faded=16.0, points=4001)
+    return float(np.log(np.trapezoid(np.exp(side.log(y.reshape(-1, 1))[0]), y)))
+
+
+class _Any:
+    """Stands for any real number in a label."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+def _stratum_label(bucket: Bucket, stratum: Stratum, known: Mapping[int, float], whole: bool) -> str:
+    inner = np.array([known.get(j, np.nan) for j in range(len(stratum.restore))])
+    outer = [sum(c * v for c, v in zip(row, inner, strict=True) if c) for row in stratum.restore]
+    shown = [_Any() if np.isnan(v) else float(v) for v in outer]
+    values = {i: leaf.value if isinstance(leaf, Constant) else shown[leaf] for i, leaf in stratum.leaves}
     if whole:
         return _label(bucket, values, stratum.multiplicity)
     return ", ".join(f"output[{i}] = {show(v)}" for i, v in values.items())
@@ -166,5 +208,5 @@ def _stratum_label(bucket: Bucket, stratum: Stratum, choice: Sequence[Floats], w
 
 def _label(bucket: Bucket, values: Mapping[int, Any], multiplicity: int) -> str:
     known = {**dict(bucket.constants), **values}
-    text = show(rebuild(bucket.structure, [known.get(i) for i in range(bucket.size)]))
-    return text if multiplicity == 1 else f"{text} (and {multiplicity - 1} like it)"
+    text = show(rebuild(bucket.structure, [known.get(i, _Any()) for i in range(bucket.size)]))
+    return text if multiplicity == 1 else f"{text}, {multiplicity} orders"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 6.0
-MAX_BARS = 24
+MAX_BARS = 16
 LEFT: dict[str, Any] = {"color": "#1b4965", "linestyle": "-", "label": "D"}
 RIGHT: dict[str, Any] = {"color": "#c1440e", "linestyle": "--", "label": "D'"}
 
@@ -33,13 +33,13 @@ def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
     columns = [draw for draw, there in ((_bars, outputs.labels), (_curves, outputs.y)) if there]
     if not columns:
         raise NotCovered("there is no output to draw: the table holds neither masses nor a density")
-    figure = _figure(4.2)
+    figure = _figure(4.0 + _label_room(outputs))
     axes = figure.subplots(2, len(columns), squeeze=False, height_ratios=[3, 2])
     for column, draw in enumerate(columns):
         draw(axes[0][column], axes[1][column], outputs)
         if result is not None:
             _loss_lines(axes[1][column], result)
-    axes[0][0].legend(frameon=False)
+    axes[0][0].legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderpad=0)
     axes[1][0].set_ylabel("ln(D / D')")
     return figure
 
@@ -111,9 +111,10 @@ def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
     _mark(bottom, list(xs), ratios, cap)
     top.set_ylabel("probability")
     top.set_xticks([])
-    bottom.set_xticks(list(xs), [_short(outputs.labels[i]) for i in chosen], rotation=90 if len(chosen) > 6 else 0)
+    labels = [_short(outputs.labels[i]) for i in chosen]
+    bottom.set_xticks(list(xs), labels, rotation=90 if _crowded(labels) else 0)
     if len(chosen) < len(outputs.labels):
-        top.set_title(f"{len(chosen)} of {len(outputs.labels)} outputs", fontsize="medium")
+        top.set_title(f"{len(chosen)} of {len(outputs.labels)} outputs", fontsize="medium", loc="right")
 
 
 def _curves(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
@@ -151,7 +152,10 @@ def _mark(ax: Axes, xs: Sequence[float], ratios: Sequence[float], cap: float) ->
     best = max(range(len(ratios)), key=lambda i: abs(ratios[i]))
     if ratios[best] == 0:
         return
-    ax.plot([xs[best]], [_clamp(ratios[best], cap)], marker="v" if ratios[best] > 0 else "^", color="black", markersize=8)
+    up, height = ratios[best] > 0, _clamp(ratios[best], cap)
+    ax.plot([xs[best]], [height], marker="v" if up else "^", color="black", markersize=8)
+    if math.isinf(ratios[best]):
+        ax.annotate("∞", (xs[best], height), xytext=(9, -12 if up else 4), textcoords="offset points", fontsize="x-large")
 
 
 def _loss_lines(ax: Axes, result: Result) -> None:
@@ -184,5 +188,18 @@ def _clamp(value: float, cap: float) -> float:
     return max(-cap, min(cap, value))
 
 
+def _crowded(labels: Sequence[str]) -> bool:
+    """Whether the labels would run into each other side by side."""
+    return len(labels) * max(map(len, labels)) > 64
+
+
+def _label_room(outputs: OutputTable) -> float:
+    """Inches that upright labels need below the picture."""
+    labels = [_short(outputs.labels[i]) for i in chosen_rows(outputs)]
+    return 0.07 * max(map(len, labels)) if labels and _crowded(labels) else 0.0
+
+
 def _short(label: str, limit: int = 28) -> str:
-    return label if len(label) <= limit else label[: limit - 1] + "…"
+    """An output in few letters: lists without their brackets, NaN as a dash."""
+    text = label.replace("nan", "–").replace(", ", " ").replace("[", "").replace("]", "") if label.startswith("[") else label
+    return text if len(text) <= limit else text[: limit - 1] + "…"
