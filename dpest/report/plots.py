@@ -148,14 +148,15 @@ def log_ratio(left: float, right: float) -> float:
 
 
 def _mark(ax: Axes, xs: Sequence[float], ratios: Sequence[float], cap: float) -> None:
-    """A triangle on the largest log ratio: the witness."""
+    """A triangle on the largest log ratio, and a sign on every infinite one."""
+    for x, ratio in zip(xs, ratios, strict=True):
+        if math.isinf(ratio):
+            ax.annotate("∞", (x, _clamp(ratio, cap) / 2), ha="center", va="center", fontsize="x-large")
     best = max(range(len(ratios)), key=lambda i: abs(ratios[i]))
     if ratios[best] == 0:
         return
     up, height = ratios[best] > 0, _clamp(ratios[best], cap)
     ax.plot([xs[best]], [height], marker="v" if up else "^", color="black", markersize=8)
-    if math.isinf(ratios[best]):
-        ax.annotate("∞", (xs[best], height), xytext=(9, -12 if up else 4), textcoords="offset points", fontsize="x-large")
 
 
 def _loss_lines(ax: Axes, result: Result) -> None:
@@ -199,7 +200,7 @@ def _label_room(outputs: OutputTable) -> float:
     return 0.07 * max(map(len, labels)) if labels and _crowded(labels) else 0.0
 
 
-def _short(label: str, limit: int = 28) -> str:
+def _short(label: str, limit: int = 34) -> str:
     """An output in few letters: lists without their brackets, NaN as a dash."""
     text = label.replace("nan", "–").replace(", ", " ").replace("[", "").replace("]", "") if label.startswith("[") else label
     return text if len(text) <= limit else text[: limit - 1] + "…"
