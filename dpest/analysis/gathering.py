@@ -17,13 +17,13 @@ from dpest.privacy.coding import Coder, learn_coder
 from dpest.privacy.scoring import Score, learn_score
 
 BLOCK = 1 << 17
-CHOOSING_SHARE = 0.25
+CHOOSING_SHARE = 0.3
 _PILOT = 1 << 12
 _LEARNING = 1 << 15
 _MOST_OUTCOMES = 1 << 13
 _MOST_SINGLES = 0.05
 # The places that draw: each has streams of its own.
-_PILOT_KEY, _LEARNING_KEY, _COUNTING_KEY = range(3)
+_PILOT_KEY, _LEARNING_KEY, _COUNTING_KEY, HALVING_KEY = range(4)
 
 Cells = npt.NDArray[np.int64]
 

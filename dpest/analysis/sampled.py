@@ -67,7 +67,7 @@ def estimate_by_sampling(
     facts = Facts(reason, name, confidence, seconds, gathered.done, gathered.interrupted, seed)
     if not gathered.done:
         return nothing_yet(pairs, facts)
-    exhaustive = not tables[0].ordered and _exhaustive(mechanism, question, params, tables[0])
+    exhaustive = not tables[0].learned and _exhaustive(mechanism, question, params, tables[0])
     return result_from(conclude(tables, 1 - confidence, exhaustive=exhaustive), tables, pairs, facts, exhaustive=exhaustive)
 
 

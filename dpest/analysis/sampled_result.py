@@ -29,7 +29,7 @@ def result_from(
 ) -> Result:
     """The result, with a witness for each pair and what more samples would buy."""
     found = tuple(_pair_result(*part) for part in zip(pairs, conclusion.findings, tables, strict=True))
-    notes = _notes(conclusion.findings[conclusion.worst], facts, exhaustive=exhaustive, learned=tables[0].ordered)
+    notes = _notes(conclusion.findings[conclusion.worst], facts, exhaustive=exhaustive, learned=tables[0].learned)
     return _result(found, conclusion.worst, (conclusion.epsilon, conclusion.lower, conclusion.upper), facts, notes)
 
 

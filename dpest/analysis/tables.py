@@ -3,29 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from dpest.analysis.gathering import Model, Parts, Question
-from dpest.engine.columns import NAN_KEY, Shape
+from dpest.analysis.gathering import HALVING_KEY, Model, Parts, Question
+from dpest.engine.columns import NAN_KEY, Columns, Group, Rng, Shape
 from dpest.engine.outputs import rebuild
+from dpest.engine.streams import stream
 from dpest.engine.tally import Tally
 from dpest.inputs import show
-from dpest.privacy.events import Counts, Mask
+from dpest.privacy.coding import Coder, Codes, learn_coder
+from dpest.privacy.events import Counts, Floats, Mask
 from dpest.privacy.from_samples import Table
+from dpest.privacy.scoring import Score, fit_weights
 
 _SHOWN = 4
+_MANY = 32
 
 
 def outcome_tables(question: Question, parts: Parts) -> list[Table]:
     """A cell for each outcome that was seen under any input."""
     outcomes = list(dict.fromkeys(outcome for part in parts for counts in part for outcome in counts))
     known = frozenset(outcomes)
+    coded = _coded(outcomes) if len(outcomes) > _MANY else None
     tables = []
-    for pair in question.pairs:
-        first, second = (_outcome_counts(part, pair, outcomes) for part in parts)
-        tables.append(Table(first, second, False, lambda cells: _outcome_words(outcomes, cells), known))
+    for i, pair in enumerate(question.pairs):
+        first, bounding = (_outcome_counts(part, pair, outcomes) for part in parts)
+        ordering, choosing = _halved(first, stream(question.seed, HALVING_KEY, i))
+        scores = None if coded is None else _scores(*coded, ordering)
+        words = partial(_outcome_words, outcomes)
+        tables.append(Table(ordering, choosing, bounding, False, words, scores, known))
     return tables
+
+
+def _halved(counts: Counts, rng: Rng) -> tuple[Counts, Counts]:
+    """Each sample goes to one of two parts by a fair coin: two independent samples."""
+    left, right = (rng.binomial(side, 0.5).astype(np.int64) for side in (counts.left, counts.right))
+    return Counts(left, right), Counts(counts.left - left, counts.right - right)
+
+
+def _coded(outcomes: Sequence[Shape]) -> tuple[Coder, Codes]:
+    columns = Columns(tuple(Group(outcome, (), 1) for outcome in outcomes))
+    coder = replace(learn_coder([columns]), shapes=())
+    return coder, coder.codes(columns)
+
+
+def _scores(coder: Coder, codes: Codes, counts: Counts) -> Floats | None:
+    """Where outcomes are many and each is rare, what they have in common says more than each alone."""
+    if not counts.left.any() or not counts.right.any():
+        return None
+    left, right = (side.astype(np.float64) for side in (counts.left, counts.right))
+    return Score(fit_weights(codes, left, right, coder.sizes, coder.unordered), np.empty(0)).of(codes)
 
 
 def _outcome_counts(part: list[Tally], pair: tuple[int, int], outcomes: Sequence[Shape]) -> Counts:
@@ -50,9 +80,11 @@ def outcome_words(outcome: Shape) -> str:
 def cell_tables(model: Model, parts: Parts) -> list[Table]:
     """A cell for each interval of a pair's score."""
     tables = []
-    for i in range(len(model.scores)):
-        first, second = (Counts(part[i][0], part[i][1]) for part in parts)
-        tables.append(Table(first, second, True, _ScoreWords(model, i)))
+    for i, score in enumerate(model.scores):
+        choosing, bounding = (Counts(part[i][0], part[i][1]) for part in parts)
+        nothing = np.zeros(score.size, dtype=np.int64)
+        scores = np.arange(score.size, dtype=np.float64)
+        tables.append(Table(Counts(nothing, nothing), choosing, bounding, True, _ScoreWords(model, i), scores))
     return tables
 
 

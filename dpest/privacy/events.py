@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,40 +91,47 @@ class Chosen:
     given_total: bool
 
 
-def choose(counts: Counts, direction: Direction, *, ordered: bool, caution: float) -> Chosen:
+def choose(counts: Counts, orders: Sequence[Ints], direction: Direction, *, singles: bool, caution: float) -> Chosen:
     """The event with the best promise: its log ratio less `caution` standard errors.
 
-    Ordered cells are joined from the end that favours the direction; others in the order of their ratios, and each is
-    looked at alone too.
+    Cells are joined in the given orders, which must not come from the same samples. Single cells are looked at too
+    where that is asked for; the best of many promises too much, and so they need more caution.
     """
     p, q = counts.towards(direction)
-    order = _order(p, q, direction, ordered)
-    joined = _promise(np.cumsum(p[order]), p.sum(), np.cumsum(q[order]), q.sum(), caution)
-    best = int(np.argmax(joined))
-    cells, promise = order[: best + 1], float(joined[best])
-    if not ordered:
-        alone = _promise(p, p.sum(), q, q.sum(), caution)
-        single = int(np.argmax(alone))
-        if alone[single] > promise:
-            cells, promise = np.array([single]), float(alone[single])
+    candidates = [_joined(p, q, order, caution) for order in orders]
+    if singles:
+        alone = _promise(p, p.sum(), q, q.sum(), caution + math.sqrt(2 * math.log(len(p))))
+        candidates.append((float(alone.max()), np.array([int(np.argmax(alone))])))
+    promise, cells = max(candidates, key=lambda c: c[0])
     event = Event(np.isin(np.arange(len(p)), cells), direction)
     return Chosen(event, promise, _prefers_total(counts.hits(event)))
 
 
-def _order(p: Ints, q: Ints, direction: Direction, ordered: bool) -> Ints:
-    if ordered:
-        return np.arange(len(p))[:: -1 if direction is Direction.LEFT else 1]
+def ratio_order(counts: Counts, direction: Direction) -> Ints:
+    """Cells in the order of their ratios, likeliest for the direction first."""
+    p, q = counts.towards(direction)
     # Five more hits on either side: a cell seen once under one input alone does not come first.
     return np.argsort(-np.log((p + 5.0) / (q + 5.0 * q.sum() / max(p.sum(), 1))), kind="stable")
 
 
+def score_order(scores: Floats, direction: Direction) -> Ints:
+    """Cells in the order of scores, which are high where the first input is likelier."""
+    return np.argsort(scores if direction is Direction.RIGHT else -scores, kind="stable")
+
+
+def _joined(p: Ints, q: Ints, order: Ints, caution: float) -> tuple[float, Ints]:
+    promise = _promise(np.cumsum(p[order]), p.sum(), np.cumsum(q[order]), q.sum(), caution)
+    best = int(np.argmax(promise))
+    return float(promise[best]), order[: best + 1]
+
+
 def _promise(p: Ints, n: int, q: Ints, m: int, caution: float) -> Floats:
-    """The log ratio less its errors; where that is nowhere above 0, how far the ratio is above 0 at all, in errors."""
+    """The log ratio less its errors; where that is below 0, how far the ratio is from 0 counts, in errors."""
     more, fewer = p + 0.5, q + 0.5
     ratio: Floats = np.log(more / (n + 1)) - np.log(fewer / (m + 1))
     error = np.sqrt(np.maximum(1 / more - 1 / (n + 1) + 1 / fewer - 1 / (m + 1), 1e-12))
-    promise = np.where(p > 0, ratio - caution * error, -np.inf)
-    return promise if promise.max() > 0 else np.where(p > 0, ratio / error - caution, -np.inf)
+    promise = ratio - caution * error
+    return np.where(p > 0, np.where(promise > 0, promise, ratio / error - caution), -np.inf)
 
 
 def _prefers_total(hits: Hits) -> bool:

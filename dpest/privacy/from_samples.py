@@ -17,7 +17,20 @@ from dpest.engine.columns import Shape
 from dpest.numerics.binomial import lower as binomial_lower
 from dpest.numerics.binomial import upper as binomial_upper
 from dpest.numerics.maximum import largest
-from dpest.privacy.events import Chosen, Counts, Event, Floats, Hits, Mask, chance_explains_zero, choose, exclusive
+from dpest.privacy.events import (
+    Chosen,
+    Counts,
+    Event,
+    Floats,
+    Hits,
+    Ints,
+    Mask,
+    chance_explains_zero,
+    choose,
+    exclusive,
+    ratio_order,
+    score_order,
+)
 from dpest.results import Direction
 
 # In standard errors of the bound that is to come: the caution that pays, beside one for having chosen.
@@ -30,21 +43,34 @@ _FEWEST_HITS = 10
 
 @dataclass(frozen=True)
 class Table:
-    """The counts of one pair in the part that chooses and in the part that bounds.
+    """The counts of one pair in the parts that order the cells, choose events, and bound them.
 
-    Cells are outcomes, or intervals of a learned score (`ordered`, the first favour the second input).
+    Cells are outcomes or (`learned`) intervals of a score that was learned before; `scores` are high where the first
+    input is likelier.
     """
 
+    ordering: Counts
     choosing: Counts
     bounding: Counts
-    ordered: bool
+    learned: bool
     words: Callable[[Mask], str]
+    scores: Floats | None
     outcomes: frozenset[Shape] = frozenset()
 
     @property
     def all(self) -> Counts:
-        """Both parts together."""
-        return self.choosing + self.bounding
+        """All parts together."""
+        return self.ordering + self.choosing + self.bounding
+
+    @property
+    def decided_before(self) -> Counts:
+        """The counts of the cells that may be looked at one by one: all of them, unless the cells were made to differ."""
+        return self.bounding if self.learned else self.all
+
+    def orders(self, direction: Direction) -> list[Ints]:
+        """The orders in which cells are joined to events."""
+        by_score = [] if self.scores is None else [score_order(self.scores, direction)]
+        return by_score if self.learned else [*by_score, ratio_order(self.ordering, direction)]
 
 
 @dataclass(frozen=True)
@@ -125,13 +151,14 @@ def _sides(tables: Sequence[Table], alpha: float) -> list[tuple[Side, Side]]:
 
 def _chosen(table: Table, direction: Direction, caution: float) -> Chosen:
     ahead = max(1.0, float(table.bounding.left.sum()) / max(1.0, float(table.choosing.left.sum())))
-    return choose(table.choosing, direction, ordered=table.ordered, caution=1 + caution / math.sqrt(ahead))
+    caution = 1 + caution / math.sqrt(ahead)
+    return choose(table.choosing, table.orders(direction), direction, singles=not table.learned, caution=caution)
 
 
 def _side(table: Table, chosen: Chosen, alpha: float, zero: tuple[float, int, float]) -> Side:
     hits = table.bounding.hits(chosen.event)
     proof = _proof(table, chosen.event.direction, *zero)
-    found = None if proof is None else (table.all if not table.ordered else table.bounding).hits(proof)
+    found = None if proof is None else table.decided_before.hits(proof)
     return Side(chosen.event, hits, hits.lower(alpha, given_total=chosen.given_total), found, proof)
 
 
@@ -140,7 +167,7 @@ def _side(table: Table, chosen: Chosen, alpha: float, zero: tuple[float, int, fl
 
 def _largest_shared(table: Table) -> float:
     """The largest loss that outputs seen under both inputs support."""
-    counts = table.bounding if table.ordered else table.all
+    counts = table.decided_before
     both = (counts.left > 0) & (counts.right > 0)
     if not both.any():
         return 0.0
@@ -150,11 +177,11 @@ def _largest_shared(table: Table) -> float:
 
 def _proof(table: Table, direction: Direction, shared: float, events: int, alpha: float) -> Event | None:
     """An event that only one input showed, where chance cannot explain it."""
-    together = exclusive(table.choosing, direction)
+    together = exclusive(table.ordering + table.choosing, direction)
     hits = table.bounding.hits(together)
     if hits.more and not hits.fewer and not chance_explains_zero(_scaled(hits), shared, events, alpha):
         return together
-    counts = table.bounding if table.ordered else table.all
+    counts = table.decided_before
     p, q = counts.towards(direction)
     alone = np.flatnonzero((p > 0) & (q == 0))
     if not alone.size or not q.sum():
@@ -175,7 +202,7 @@ def _scaled(hits: Hits) -> int:
 def _points(table: Table, sides: tuple[Side, Side]) -> tuple[Floats, Floats]:
     """Log ratios and their errors: of outcomes, and of events that the first part chose and the second measured."""
     events = [*(s.hits for s in sides), *(table.bounding.hits(_chosen(table, d, _CAUTION_FOR_ESTIMATE).event) for d in BOTH)]
-    if not table.ordered:
+    if not table.learned:
         outcomes = _outcomes(table.all)
         if outcomes[0].size:
             return outcomes

@@ -43,11 +43,12 @@ class Score:
 
 
 def learn_score(left: Codes, right: Codes, sizes: tuple[int, ...], unordered: tuple[int, ...]) -> Score:
-    """Additive logistic regression between two samples, smoothed as much as the evidence asks for."""
-    weights = _fit(left, right, sizes, unordered)
-    bare = Score(weights, np.empty(0))
-    pooled = np.concatenate([bare.of(left), bare.of(right)])
-    return Score(weights, np.unique(np.quantile(pooled, _levels(pooled.size), method="nearest")))
+    """The score that tells two samples apart, with cells that halve towards both ends."""
+    codes = np.concatenate([left, right], axis=1)
+    from_left = np.arange(codes.shape[1]) < left.shape[1]
+    bare = Score(fit_weights(codes, from_left * 1.0, ~from_left * 1.0, sizes, unordered), np.empty(0))
+    pooled = bare.of(codes)
+    return Score(bare.weights, np.unique(np.quantile(pooled, _levels(pooled.size), method="nearest")))
 
 
 def _levels(count: int) -> list[float]:
@@ -56,20 +57,26 @@ def _levels(count: int) -> list[float]:
     return sorted({*tails, *(1 - t for t in tails), *(i / 16 for i in range(2, 15))})
 
 
-def _fit(left: Codes, right: Codes, sizes: tuple[int, ...], unordered: tuple[int, ...]) -> tuple[Floats, ...]:
-    """Newton steps on the penalised likelihood; each feature's penalty follows the evidence (MacKay 1992)."""
+def fit_weights(
+    codes: Codes, left: Floats, right: Floats, sizes: tuple[int, ...], unordered: tuple[int, ...]
+) -> tuple[Floats, ...]:
+    """Additive logistic regression; `left` and `right` say how often each column of codes was seen under either input.
+
+    Newton steps on the penalised likelihood; each feature's penalty follows the evidence (MacKay 1992).
+    """
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    codes = np.concatenate([left, right], axis=1).astype(np.int64) + starts[:-1, None]
-    label = np.concatenate([np.ones(left.shape[1]), np.zeros(right.shape[1])])
-    base = np.log(left.shape[1] / right.shape[1])
+    places = codes.astype(np.int64) + starts[:-1, None]
+    base = np.log(left.sum() / right.sum())
     roughness = [_roughness(n, k) for n, k in zip(sizes, unordered, strict=True)]
     strength = np.full(len(sizes), 10.0)
     weights = np.zeros(starts[-1])
     for _ in range(_ROUNDS):
-        chance = 1 / (1 + np.exp(-np.clip(base + weights[codes].sum(axis=0), -30, 30)))
+        chance = 1 / (1 + np.exp(-np.clip(base + weights[places].sum(axis=0), -30, 30)))
         penalty = _blocks([s * r for s, r in zip(strength, roughness, strict=True)], starts)
-        spread = np.asarray(np.linalg.inv(_curvature(codes, chance * (1 - chance), starts) + penalty), float)
-        slope = sum(np.bincount(code, label - chance, minlength=starts[-1]) for code in codes) - penalty @ weights
+        curvature = _curvature(places, (left + right) * chance * (1 - chance), starts)
+        spread = np.asarray(np.linalg.inv(curvature + penalty), float)
+        pull = left * (1 - chance) - right * chance
+        slope = sum(np.bincount(place, pull, minlength=starts[-1]) for place in places) - penalty @ weights
         step = spread @ slope
         weights = weights + step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-12))
         if float(np.abs(step).max()) < _SETTLED:
