@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from dpest.audit.cells import Cells, Codes
+from dpest.audit.cells import Cells
 from dpest.audit.outputs import Batch, Matrix
 from dpest.audit.prior import prior_covariance
+
+Table = NDArray[np.int32]
 
 _HESSIAN_ROWS = 20_000
 _FIRST_ROWS = 200_000
 _FIRST_STEPS = 15
-_LAST_STEPS = 3
+_LAST_STEPS = 2
+_ENOUGH = 0.05  # nats of total likelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,29 +38,75 @@ class Additive:
             total += self.weights[min(place, len(self.weights) - 1)][cells.codes(batch)]
         return total
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"cells": [c.to_dict() for c in self.cells], "weights": [w.tolist() for w in self.weights]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Additive:
+        """The inverse of `to_dict`."""
+        cells = tuple(Cells.from_dict(c) for c in data["cells"])
+        return cls(cells, tuple(np.array(w, dtype=np.float64) for w in data["weights"]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Rows of cell numbers, with how often each was seen under the first input and in all."""
+
+    codes: Table  # (columns, rows), offset into one array of weights
+    one: Matrix
+    both: Matrix
+
+    def some(self, stride: int) -> _Data:
+        return _Data(self.codes[:, ::stride], self.one[::stride], self.both[::stride])
+
 
 def fit_additive(cells: Sequence[Cells], left: Batch, right: Batch, *, pooled: bool = False) -> Additive:
     """Fit the weights on outputs of both inputs; `pooled` makes all columns share one table."""
+    offsets = _offsets(cells, pooled)
+    codes = np.hstack([_codes(cells, batch, offsets, pooled) for batch in (left, right)])
+    # Alternate the inputs, so that every stride sees as many rows of each.
+    n = min(len(left), len(right))
+    order = np.concatenate([np.stack([np.arange(n), len(left) + np.arange(n)], axis=1).ravel(), np.arange(n, len(left)),
+                            len(left) + np.arange(n, len(right))])
+    data = _Data(codes[:, order], (order < len(left)).astype(np.float64), np.ones(len(order)))
+    return _fit(cells, data, offsets)
+
+
+def fit_rows(cells: Sequence[Cells], rows: Batch, one: Matrix, zero: Matrix) -> Additive:
+    """The same fit on distinct rows with their counts."""
+    offsets = _offsets(cells, pooled=False)
+    return _fit(cells, _Data(_codes(cells, rows, offsets, pooled=False), one, one + zero), offsets)
+
+
+def _offsets(cells: Sequence[Cells], pooled: bool) -> Table:
     sizes = [cells[0].size] if pooled else [c.size for c in cells]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    codes = np.empty((len(cells), len(left) + len(right)), dtype=np.int32)
-    for place, c in enumerate(cells):
-        start = 0 if pooled else offsets[place]
-        codes[place, : len(left)] = c.codes(left) + start
-        codes[place, len(left) :] = c.codes(right) + start
-    target = np.concatenate([np.ones(len(left)), np.zeros(len(right))])
-    precision = _precision(codes, target, offsets, [len(c.breaks) + 1 for c in cells])
-    weights = _fitted(codes, target, precision)
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+
+
+def _codes(cells: Sequence[Cells], batch: Batch, offsets: Table, pooled: bool) -> Table:
+    return np.stack([c.codes(batch) + (np.int32(0) if pooled else offsets[j]) for j, c in enumerate(cells)])
+
+
+def _fit(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
+    precision = _precision(data, offsets, [len(c.breaks) + 1 for c in cells])
+    weights = np.zeros(len(precision))
+    stride = len(data.one) // _FIRST_ROWS
+    if stride > 1:
+        weights = _newton(data.some(stride), precision / stride, weights, _FIRST_STEPS)
+        weights = _newton(data, precision, weights, _LAST_STEPS)
+    else:
+        weights = _newton(data, precision, weights, _FIRST_STEPS)
     return Additive(tuple(cells), tuple(np.split(weights, offsets[1:-1])))
 
 
-def _precision(codes: NDArray[np.int32], target: Matrix, offsets: NDArray[np.int32], numbers: Sequence[int]) -> Matrix:
+def _precision(data: _Data, offsets: Table, numbers: Sequence[int]) -> Matrix:
     """The inverse prior covariance of all weights, one block per table."""
     size = int(offsets[-1])
     one, both = np.zeros(size), np.zeros(size)
-    for code in codes:
-        one += np.bincount(code, weights=target, minlength=size)
-        both += np.bincount(code, minlength=size)
+    for code in data.codes:
+        one += np.bincount(code, weights=data.one, minlength=size)
+        both += np.bincount(code, weights=data.both, minlength=size)
     precision = np.zeros((size, size))
     for start, end, count in zip(offsets[:-1], offsets[1:], numbers, strict=False):
         part = slice(int(start), int(end))
@@ -64,63 +114,47 @@ def _precision(codes: NDArray[np.int32], target: Matrix, offsets: NDArray[np.int
     return precision
 
 
-def _fitted(codes: NDArray[np.int32], target: Matrix, precision: Matrix) -> Matrix:
-    """Newton steps to convergence on a subset, then a few with the gradient of all rows."""
-    n = len(target)
-    weights = np.zeros(len(precision))
-    rng = np.random.Generator(np.random.SFC64(0))
-    if n > 2 * _FIRST_ROWS:
-        rows = np.sort(rng.choice(n, _FIRST_ROWS, replace=False))
-        scale = len(rows) / n
-        weights = _newton(codes[:, rows], target[rows], precision * scale, weights, _FIRST_STEPS)
-        return _newton(codes, target, precision, weights, _LAST_STEPS)
-    return _newton(codes, target, precision, weights, _FIRST_STEPS)
-
-
-def _newton(codes: NDArray[np.int32], target: Matrix, precision: Matrix, weights: Matrix, steps: int) -> Matrix:
+def _newton(data: _Data, precision: Matrix, weights: Matrix, steps: int) -> Matrix:
     """Newton steps with the full gradient and the curvature of a subset of the rows."""
-    loss, gradient, chance = _loss(codes, target, weights, precision)
+    loss, gradient, chance = _loss(data, weights, precision)
     for _ in range(steps):
-        step = cho_solve(cho_factor(_hessian(codes, chance, precision)), gradient)
+        step = cho_solve(cho_factor(_hessian(data, chance, precision)), gradient)
         before, scale = loss, 1.0
         while True:
             trial = weights - scale * step
-            loss, new_gradient, new_chance = _loss(codes, target, trial, precision)
+            loss, new_gradient, new_chance = _loss(data, trial, precision)
             if loss <= before or scale < 1e-2:
                 break
             scale /= 2
         if loss > before:
             return weights
         weights, gradient, chance = trial, new_gradient, new_chance
-        if before - loss <= 0.05:
+        if before - loss <= _ENOUGH:
             return weights
     return weights
 
 
-def _hessian(codes: NDArray[np.int32], chance: Matrix, precision: Matrix) -> Matrix:
-    stride = max(1, codes.shape[1] // _HESSIAN_ROWS)
-    some, curve = codes[:, ::stride], np.sqrt(np.maximum(chance * (1 - chance), 1e-8))[::stride].astype(np.float32)
-    design = np.zeros((some.shape[1], len(precision)), dtype=np.float32)
-    rows = np.arange(some.shape[1])
-    for code in some:
+def _hessian(data: _Data, chance: Matrix, precision: Matrix) -> Matrix:
+    stride = max(1, len(chance) // _HESSIAN_ROWS)
+    some = data.some(stride)
+    curve = np.sqrt(some.both * np.maximum(chance * (1 - chance), 1e-8)[::stride]).astype(np.float32)
+    design = np.zeros((len(curve), len(precision)), dtype=np.float32)
+    rows = np.arange(len(curve))
+    for code in some.codes:
         design[rows, code] += curve
-    return np.asarray((design.T @ design).astype(np.float64) * (codes.shape[1] / some.shape[1]) + precision)
+    scale = len(chance) / len(curve)
+    return np.asarray((design.T @ design).astype(np.float64) * scale + precision)
 
 
-def _loss(codes: NDArray[np.int32], target: Matrix, weights: Matrix, precision: Matrix) -> tuple[float, Matrix, Matrix]:
-    logit = np.zeros(len(target))
-    for code in codes:
+def _loss(data: _Data, weights: Matrix, precision: Matrix) -> tuple[float, Matrix, Matrix]:
+    logit = np.zeros(len(data.one))
+    for code in data.codes:
         logit += weights[code]
     chance = expit(logit)
     pull = precision @ weights
-    loss = float(np.sum(np.logaddexp(0, logit)) - target @ logit + 0.5 * weights @ pull)
-    error = chance - target
+    loss = float(data.both @ np.logaddexp(0, logit) - data.one @ logit + 0.5 * weights @ pull)
+    error = data.both * chance - data.one
     gradient = pull
-    for code in codes:
+    for code in data.codes:
         gradient = gradient + np.bincount(code, weights=error, minlength=len(weights))
     return loss, gradient, chance
-
-
-def sources_codes(cells: Sequence[Cells], batch: Batch) -> list[Codes]:
-    """The codes of several columns."""
-    return [c.codes(batch) for c in cells]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, assert_never
 
 import numpy as np
 
-from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
+from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows
 from dpest.audit.randomness import own_generators, reseeded, seeded_globals
 from dpest.audit.watch import deadline
+from dpest.engine.rows import Rows
+from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
+from dpest.engine.streams import stream
+from dpest.engine.trace import execute
 from dpest.errors import DpestError, InvalidInput, MechanismRaised
 from dpest.inputs import show
 
@@ -38,6 +42,7 @@ class Sampler:
     params: Mapping[str, Any] = field(default_factory=dict)
     timeout: float | None = None  # seconds for one call
     rng_keyword: str | None = None  # an optional argument that takes the generator
+    tracer: TracedSampler | None = None
 
     @property
     def name(self) -> str:
@@ -49,12 +54,13 @@ class Sampler:
         """The outputs of `count` runs on one input; randomness comes from `rng` as far as dpest can see to it."""
         match self.form:
             case Form.VECTORISED:
-                return self._at_once(data, count, rng)
+                with seeded_globals(rng), reseeded(own_generators(self.mechanism), rng):
+                    return self._at_once(data, count, rng)
             case Form.RNG:
-                keyword = self.rng_keyword
-                arguments = {**self.params} if keyword is None else {**self.params, keyword: rng}
-                more = (rng,) if keyword is None else ()
-                return encode_rows([self._once(data, more, arguments) for _ in range(count)])
+                more = (rng,) if self.rng_keyword is None else ()
+                arguments = dict(self.params) if self.rng_keyword is None else {**self.params, self.rng_keyword: rng}
+                with seeded_globals(rng), reseeded(own_generators(self.mechanism), rng):
+                    return encode_rows([self._once(data, more, arguments) for _ in range(count)])
             case Form.PLAIN:
                 with seeded_globals(rng), reseeded(own_generators(self.mechanism), rng):
                     return encode_rows([self._once(data, (), self.params) for _ in range(count)])
@@ -87,9 +93,8 @@ class Sampler:
         return encode_array(np.asarray(outputs), count)
 
     def _traced(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
-        from dpest.engine.sampling import sample
-
-        return encode_array(np.asarray(sample(self.mechanism, data, count, rng, self.params)), count)
+        assert self.tracer is not None
+        return encode_groups(self.tracer.draw(data, count, rng), rng)
 
 
 def raised(data: Any, error: Exception) -> MechanismRaised:
@@ -98,7 +103,7 @@ def raised(data: Any, error: Exception) -> MechanismRaised:
 
 
 def sampler(
-    mechanism: Callable[..., Any],
+    mechanism: Callable[..., Any] | Sampler,
     *,
     form: str | None = None,
     params: Mapping[str, Any] | None = None,
@@ -112,7 +117,23 @@ def sampler(
     if timeout is not None and not timeout > 0:
         raise InvalidInput(f"timeout must be a number of seconds > 0, got {timeout!r}")
     chosen, keyword = _said(form) if form is not None else _found(mechanism)
-    return Sampler(mechanism, chosen, dict(params or {}), timeout, keyword)
+    tracer = TracedSampler(mechanism, params) if chosen is Form.TRACED else None
+    return Sampler(mechanism, chosen, dict(params or {}), timeout, keyword, tracer)
+
+
+def as_traced(plain: Sampler, data: Any) -> Sampler:
+    """The same mechanism sampled by its trace, if it is written with dpest draws; otherwise as it is."""
+    if plain.form is not Form.PLAIN:
+        return plain
+    run = SampleRun(Rows.start(1, stream(0)), Spot(), [], Tree())
+    try:
+        execute(run, plain.mechanism, data, plain.params)
+    except DpestError:
+        if run.drawn:
+            raise
+    if not run.drawn:
+        return plain
+    return replace(plain, form=Form.TRACED, tracer=TracedSampler(plain.mechanism, plain.params))
 
 
 def _said(form: str) -> tuple[Form, None]:
@@ -130,7 +151,7 @@ def _found(mechanism: Callable[..., Any]) -> tuple[Form, str | None]:
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p.name for p in positional if p.default is p.empty]
     if not positional and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        raise InvalidInput("the mechanism takes no input: write mechanism(data), mechanism(data, rng) or mechanism(data, size, rng)")
+        raise InvalidInput("the mechanism takes no input: write mechanism(data), (data, rng) or (data, size, rng)")
     match needed[1:]:
         case []:
             keyword = next((p.name for p in parameters[1:] if p.name in _RNG_NAMES and p.kind is not p.POSITIONAL_ONLY), None)

@@ -26,8 +26,9 @@ class Reading(Enum):
     DIFFERENCE = "difference"
     SIGN = "sign"
     EXPONENT = "exponent"
-    TRAILING_ZEROS = "trailing zeros"
-    LOW_BITS = "low bits"
+    TRAILING_ZEROS = "trailing zero bits"
+    LOW_BITS = "lowest five bits"
+    LOWEST_BIT = "lowest set bit"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Column:
                 return floats.trailing_zeros(here, batch.single)
             case Reading.LOW_BITS:
                 return floats.low_bits(here, batch.single)
+            case Reading.LOWEST_BIT:
+                return floats.lowest_bit(here, batch.single)
             case _:
                 assert_never(self.reading)
 
@@ -64,7 +67,7 @@ class Column:
                 return name
             case Reading.DIFFERENCE:
                 return f"output[{self.index}] - output[{self.index - 1}]"
-            case Reading.SIGN | Reading.EXPONENT | Reading.TRAILING_ZEROS | Reading.LOW_BITS:
+            case Reading.SIGN | Reading.EXPONENT | Reading.TRAILING_ZEROS | Reading.LOW_BITS | Reading.LOWEST_BIT:
                 return f"{self.reading.value} of {name}"
             case _:
                 assert_never(self.reading)

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
 LOW_BITS = 5
-_NO_NUMBER = np.nan
 
 
 def bits(values: Matrix, single: bool = False) -> NDArray[np.uint64]:
@@ -41,3 +40,11 @@ def trailing_zeros(values: Matrix, single: bool = False) -> Matrix:
 def low_bits(values: Matrix, single: bool = False) -> Matrix:
     """The lowest five bits of the significand as a number; NaN stays."""
     return np.where(np.isnan(values), values, (bits(values, single) & np.uint64((1 << LOW_BITS) - 1)).astype(np.float64))
+
+
+def lowest_bit(values: Matrix, single: bool = False) -> Matrix:
+    """The power of two of the lowest bit that is set, which is the grid that the number lies on; NaN stays.
+
+    Noise rounded to the grid of a large sum keeps that grid when the sum happens to be small (Mironov, CCS 2012).
+    """
+    return exponent(values) + trailing_zeros(values, single) - (23 if single else 52)

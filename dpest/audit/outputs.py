@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpest.engine.columns import HOLE, NAN_KEY, Columns
 from dpest.errors import UnsupportedOutput
 
 Matrix = NDArray[np.float64]
@@ -100,6 +101,20 @@ def encode_columns(outputs: tuple[Any, ...], count: int) -> Batch:
     parts = [encode_array(np.asarray(part), count) for part in outputs]
     names = {k: v for p in parts for k, v in p.names.items()}
     return Batch(np.hstack([p.values for p in parts]), names, all(p.single for p in parts))
+
+
+def encode_groups(columns: Columns, rng: np.random.Generator) -> Batch:
+    """What the sampler of a traced mechanism gives: groups of rows of one shape, put back into random order."""
+    names: dict[int, str] = {0: NAN}
+    parts = []
+    for group in columns.groups:
+        values = iter(group.values)
+        leaves = [next(values) if leaf is HOLE else _number(math.nan if leaf == NAN_KEY else leaf, names) for leaf in group.shape.leaves]
+        rows = np.column_stack([np.broadcast_to(np.asarray(leaf, dtype=np.float64), (group.rows,)) for leaf in leaves])
+        rows[np.isnan(rows) & (symbol_bits(rows) == 0)] = np.nan
+        parts.append(Batch(rows + 0.0 if not np.isnan(rows).any() else rows, names))
+    whole = joined(parts)
+    return Batch(whole.values[rng.permutation(len(whole))], whole.names)
 
 
 def encode_rows(outputs: list[Any]) -> Batch:

@@ -40,7 +40,7 @@ def _component(one: Matrix, zero: Matrix, blocks: Matrix, parents: Matrix) -> fl
     # A block that is all of its parent says nothing of the spread, unless it stands alone for good (a symbol).
     gap = np.where(alone, ratio, ratio - above)
     error = np.where(alone, noise, np.maximum(noise - above_noise, 0.0))
-    useful = ~(alone & (parents < len(one))) & (mass > 0)
+    useful = ~(alone & (parents < len(one))) & (mass > 0) & (error > 1e-12)
     gap, error, share = gap[useful], error[useful], (1 / _sizes(blocks))[useful]
     if len(gap) == 0:
         return 0.0

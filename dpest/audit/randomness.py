@@ -16,13 +16,13 @@ _DEPTH = 3
 @contextmanager
 def seeded_globals(rng: np.random.Generator) -> Iterator[None]:
     """Seed `random` and `numpy.random` from a stream for the body, and put their state back afterwards."""
-    numpy_state, python_state = np.random.get_state(), random.getstate()
-    np.random.seed(rng.integers(0, 2**32, 8, dtype=np.uint32))
+    numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
+    np.random.seed(rng.integers(0, 2**32, 8, dtype=np.uint32))  # noqa: NPY002
     random.seed(int(rng.integers(0, 2**63)))
     try:
         yield
     finally:
-        np.random.set_state(numpy_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
         random.setstate(python_state)
 
 

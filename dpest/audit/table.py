@@ -1,16 +1,22 @@
-"""Counting instead of training: a weight for each output row, or for each row of cells."""
+"""Counting instead of training: a weight for each distinct output."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from dpest.audit.cells import Cells
-from dpest.audit.outputs import Batch, Keys, Matrix
+from dpest.audit.additive import fit_rows
+from dpest.audit.cells import Column, learn_cells
+from dpest.audit.outputs import NAN, Batch, Keys, Matrix, digest, symbol
 
+MOST_ROWS = 20_000
+_FEW_ROWS = 32
+_LEAST_SPREAD = 1e-9
 _MULTIPLIERS = np.random.Generator(np.random.SFC64(754)).integers(0, 2**63, 4096, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
@@ -20,48 +26,102 @@ def row_keys(batch: Batch) -> Keys:
     total = np.zeros(len(batch), dtype=np.uint64)
     for j in range(batch.width):
         # The low bits of round numbers are zero; without folding, products would live in the top 12 bits.
-        total += (bits[:, j] ^ (bits[:, j] >> np.uint64(29))) * _MULTIPLIERS[j]
-    return total
-
-
-def cell_keys(cells: tuple[Cells, ...], batch: Batch) -> Keys:
-    """64 bits for each row of cells."""
-    total = np.zeros(len(batch), dtype=np.uint64)
-    for j, c in enumerate(cells):
-        total += c.codes(batch).astype(np.uint64) * _MULTIPLIERS[j]
+        total += (bits[:, j] ^ (bits[:, j] >> np.uint64(29))) * _MULTIPLIERS[j % len(_MULTIPLIERS)]
     return total
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Keys that occur, with their counts under both inputs."""
+    """The distinct outputs of two samples, with their counts under both inputs."""
 
     keys: Keys  # sorted
+    rows: Batch
     left: NDArray[np.int64]
     right: NDArray[np.int64]
 
 
-def count_keys(left: Keys, right: Keys) -> Counted:
-    """The distinct keys of both samples with their counts."""
-    a, ka = np.unique(left, return_counts=True)
-    b, kb = np.unique(right, return_counts=True)
-    keys = np.union1d(a, b)
-    counts = np.zeros((2, len(keys)), dtype=np.int64)
-    counts[0, np.searchsorted(keys, a)] = ka
-    counts[1, np.searchsorted(keys, b)] = kb
-    return Counted(keys, counts[0], counts[1])
+def count_rows(left: Batch, right: Batch) -> Counted:
+    """Count every distinct output."""
+    both = np.concatenate([row_keys(left), row_keys(right)])
+    keys, first, inverse, counts = np.unique(both, return_index=True, return_inverse=True, return_counts=True)
+    k = np.bincount(inverse[: len(left)], minlength=len(keys))
+    values = np.where((first < len(left))[:, None], left.values[np.minimum(first, len(left) - 1)],
+                      right.values[np.maximum(first - len(left), 0)])
+    return Counted(keys, Batch(values, {**left.names, **right.names}, left.single), k, counts - k)
 
 
-def look_up(keys: Keys, weights: Matrix, asked: Keys) -> Matrix:
-    """The weight of each key, 0 for those that were never seen."""
-    if len(keys) == 0:
-        return np.zeros(len(asked))
-    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    return np.where(keys[place] == asked, weights[place], 0.0)
+def is_discrete(left: Batch, right: Batch) -> bool:
+    """Whether the outputs repeat so much that hardly any run brings a new one (Good and Turing: by the singletons)."""
+    some = 20_000
+    counted = count_rows(*(Batch(b.values[:some], b.names) for b in (left, right)))
+    total = counted.left + counted.right
+    return bool(len(total) <= MOST_ROWS and np.sum(total == 1) <= 0.02 * total.sum() + 1)
 
 
-def residual_weights(counted: Counted, expected: Matrix, strength: float) -> Matrix:
-    """What the counts of a key say beyond an expected score, as if `strength` runs had been seen that agree with it."""
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """A weight for each output that was seen; others weigh nothing."""
+
+    rows: Batch
+    keys: Keys
+    weights: Matrix
+
+    def score(self, batch: Batch) -> Matrix:
+        """How strongly each output speaks for the first input."""
+        asked = row_keys(batch)
+        place = np.minimum(np.searchsorted(self.keys, asked), len(self.keys) - 1)
+        return np.where(self.keys[place] == asked, self.weights[place], 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: numbers as they are, symbols by name."""
+        names = self.rows.names
+        return {"rows": [[plain(x, names) for x in row] for row in self.rows.values], "weights": self.weights.tolist()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RowTable:
+        """The inverse of `to_dict`."""
+        names = {digest(x["symbol"]): x["symbol"] for row in data["rows"] for x in row if isinstance(x, dict) and "symbol" in x}
+        values = np.array([[unplain(x) for x in row] for row in data["rows"]], dtype=np.float64)
+        return row_table(Batch(values, names), np.array(data["weights"], dtype=np.float64))
+
+
+def row_table(rows: Batch, weights: Matrix) -> RowTable:
+    """The table with its keys in order."""
+    keys = row_keys(rows)
+    order = np.argsort(keys)
+    return RowTable(Batch(rows.values[order], rows.names, rows.single), keys[order], weights[order])
+
+
+def fit_table(left: Batch, right: Batch) -> RowTable:
+    """Log ratios of counts, drawn towards an additive score of the columns as far as the counts agree with it."""
+    counted = count_rows(left, right)
+    one, zero = counted.left.astype(np.float64), counted.right.astype(np.float64)
+    if len(one) <= _FEW_ROWS or counted.rows.width == 1:
+        return row_table(counted.rows, np.log((one + 0.5) / (zero + 0.5)) - np.log(len(left) / len(right)))
+    cells = [learn_cells(Column(j), counted.rows, counted.rows, 1) for j in range(counted.rows.width)]
+    expected = fit_rows(cells, counted.rows, one, zero).score(counted.rows)
+    return row_table(counted.rows, _towards(expected, one, one + zero))
+
+
+def _towards(expected: Matrix, one: Matrix, both: Matrix) -> Matrix:
+    """Counts as if so many runs more had been seen that agree with the expected score, by the spread around it."""
     chance = expit(expected)
-    k, total = counted.left, counted.left + counted.right
-    return np.asarray(logit((k + strength * chance) / (total + strength)) - expected)
+    error, noise = one - both * chance, both * chance * (1 - chance)
+    spread = max(float(np.sum(error**2 - noise) / np.sum(noise**2)), _LEAST_SPREAD)
+    strength = 4 / spread
+    return np.asarray(logit((one + strength * chance) / (both + strength)))
+
+
+def plain(value: float, names: Mapping[int, str]) -> Any:
+    """A number or a symbol as JSON holds it."""
+    if np.isnan(value):
+        name = names.get(int(np.float64(value).view(np.uint64)) & ((1 << 48) - 1), NAN)
+        return {"symbol": name}
+    return float(value) if np.isfinite(value) else {"number": str(float(value))}
+
+
+def unplain(value: Any) -> float:
+    """The inverse of `plain`."""
+    if isinstance(value, dict):
+        return symbol(value["symbol"]) if "symbol" in value else float(value["number"])
+    return float(value)

@@ -1,0 +1,116 @@
+"""The closed set of attacks, how the default ones are fitted, and their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
+
+import numpy as np
+
+from dpest.audit.additive import Additive, fit_additive
+from dpest.audit.cells import Cells, Column, Reading, learn_cells
+from dpest.audit.classifiers import Estimator, Network, Trees
+from dpest.audit.outputs import Batch
+from dpest.audit.table import RowTable, fit_table, is_discrete
+from dpest.errors import NotCovered, UnknownName
+
+Attack = RowTable | Additive | Network | Trees | Estimator
+
+FEATURES = ("values", "differences", "pooled", "pooled differences", "bits")
+_CELL_ROWS = 200_000
+_FLOAT_READINGS = (Reading.TRAILING_ZEROS, Reading.LOWEST_BIT, Reading.LOW_BITS, Reading.EXPONENT, Reading.SIGN)
+_MOST_BIT_COLUMNS = 4
+
+
+def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive:
+    """The attack that goes by one of the names that `feature_names` gives."""
+    few_left, few_right = _head(left), _head(right)
+    bins = _bins(left.width)
+    match name:
+        case "table":
+            return fit_table(left, right)
+        case "values":
+            cells = [learn_cells(Column(j), few_left, few_right, bins) for j in range(left.width)]
+            return fit_additive(cells, left, right)
+        case "differences":
+            cells = [learn_cells(c, few_left, few_right, bins) for c in _differences(left.width)]
+            return fit_additive(cells, left, right)
+        case "pooled":
+            columns = [Column(j) for j in range(left.width)]
+            return fit_additive(_shared(columns, few_left, few_right, bins), left, right, pooled=True)
+        case "pooled differences":
+            columns = _differences(left.width)
+            return fit_additive(_shared(columns, few_left, few_right, bins), left, right, pooled=True)
+        case "bits":
+            columns = [Column(j, reading) for j in range(min(left.width, _MOST_BIT_COLUMNS)) for reading in _FLOAT_READINGS]
+            return fit_additive([learn_cells(c, few_left, few_right, bins) for c in columns], left, right)
+        case _:
+            raise UnknownName(f"no features are called {name!r}: choose from auto, table, {', '.join(FEATURES)}")
+
+
+def feature_names(left: Batch, right: Batch) -> tuple[str, ...]:
+    """Which features are worth a try on such outputs: counting where outputs repeat, otherwise several views of numbers."""
+    if is_discrete(left, right):
+        return ("table",)
+    numbers = [np.mean(~np.isnan(np.concatenate([left.values[:5000, j], right.values[:5000, j]]))) for j in range(left.width)]
+    bits = ("bits",) if left.width <= _MOST_BIT_COLUMNS else ()
+    if left.width == 1:
+        return ("values", *bits)
+    if min(numbers) < 1:
+        return ("values", "pooled")
+    return ("values", "differences", "pooled", "pooled differences", *bits)
+
+
+def attack_to_dict(attack: Attack) -> dict[str, Any]:
+    """Plain data, with the attack's kind."""
+    match attack:
+        case RowTable():
+            return {"kind": "table", **attack.to_dict()}
+        case Additive():
+            return {"kind": "additive", **attack.to_dict()}
+        case Network():
+            return {"kind": "network", **attack.to_dict()}
+        case Trees():
+            return {"kind": "trees", **attack.to_dict()}
+        case Estimator():
+            raise NotCovered(
+                f"the event of a {type(attack.model).__name__} is not data and has no JSON: run the audit again with its seed, "
+                'or use classifier="logistic", "trees" or "network"'
+            )
+        case _:
+            assert_never(attack)
+
+
+def attack_from_dict(data: Mapping[str, Any]) -> Attack:
+    """The inverse of `attack_to_dict`."""
+    match data["kind"]:
+        case "table":
+            return RowTable.from_dict(data)
+        case "additive":
+            return Additive.from_dict(data)
+        case "network":
+            return Network.from_dict(data)
+        case "trees":
+            return Trees.from_dict(data)
+        case kind:
+            raise UnknownName(f"no attack of kind {kind!r} is known: is the JSON from a newer dpest?")
+
+
+def _head(batch: Batch) -> Batch:
+    return Batch(batch.values[:_CELL_ROWS], batch.names, batch.single)
+
+
+def _bins(width: int) -> int:
+    return 96 if width == 1 else 48 if width <= 4 else 24 if width <= 12 else 16
+
+
+def _differences(width: int) -> list[Column]:
+    return [Column(0), *(Column(j, Reading.DIFFERENCE) for j in range(1, width))]
+
+
+def _shared(columns: Sequence[Column], left: Batch, right: Batch, bins: int) -> list[Cells]:
+    """One set of cells for all columns, learned on all of them together."""
+    rows = max(1, _CELL_ROWS // len(columns))
+    one, other = (Batch(np.concatenate([c.read(b)[:rows] for c in columns])[:, None], b.names, b.single) for b in (left, right))
+    shared = learn_cells(Column(0), one, other, bins)
+    return [Cells(c, shared.breaks, shared.symbols, shared.names) for c in columns]

@@ -1,0 +1,78 @@
+"""The final bound: counts on fresh samples into a statement about epsilon or delta, one alpha spent once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpest.numerics import binomial
+from dpest.results import Direction
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Hits of an event under both inputs."""
+
+    left: int = 0
+    right: int = 0
+    trials_left: int = 0
+    trials_right: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.left + other.left, self.right + other.right,
+                      self.trials_left + other.trials_left, self.trials_right + other.trials_right)
+
+    def ordered(self, direction: Direction) -> tuple[int, int, int, int]:
+        """(hits, trials) under the likelier input, then under the other."""
+        if direction is Direction.LEFT:
+            return self.left, self.trials_left, self.right, self.trials_right
+        return self.right, self.trials_right, self.left, self.trials_left
+
+
+def epsilon_lower(counts: Counts, direction: Direction, alpha: float, delta: float = 0.0) -> float:
+    """A lower bound on epsilon at this delta that fails with probability at most alpha, for an event fixed beforehand."""
+    k1, n1, k2, n2 = counts.ordered(direction)
+    if n1 == 0 or n2 == 0:
+        return 0.0
+    if delta == 0:
+        return float(binomial.ratio_lower(k1, n1, k2, n2, alpha))
+    return _log_ratio(binomial.lower(k1, n1, alpha / 2) - delta, binomial.upper(k2, n2, alpha / 2))
+
+
+def epsilon_lower_published(counts: Counts, direction: Direction, alpha: float, floor: float = 0.0) -> float:
+    """DP-Sniper's bound: Clopper-Pearson at alpha / 2 on each side, probabilities below the floor counted as the floor."""
+    k1, n1, k2, n2 = counts.ordered(direction)
+    if n1 == 0 or n2 == 0:
+        return 0.0
+    low, high = binomial.lower(k1, n1, alpha / 2), binomial.upper(k2, n2, alpha / 2)
+    return _log_ratio(max(low, floor), max(high, floor))
+
+
+def epsilon_lower_anytime(counts: Counts, direction: Direction, alpha: float, delta: float = 0.0) -> float:
+    """The same statement when one may look as often as one likes and stop when one likes."""
+    k1, n1, k2, n2 = counts.ordered(direction)
+    low, _ = binomial.confidence_sequence(k1, n1, alpha / 2)
+    _, high = binomial.confidence_sequence(k2, n2, alpha / 2)
+    return _log_ratio(float(low) - delta, float(high))
+
+
+def delta_lower(counts: Counts, direction: Direction, alpha: float, epsilon: float) -> float:
+    """A lower bound on delta at this epsilon: P(S) - exp(epsilon) P'(S)."""
+    k1, n1, k2, n2 = counts.ordered(direction)
+    if n1 == 0 or n2 == 0:
+        return 0.0
+    high = float(binomial.upper(k2, n2, alpha / 2))
+    gap = float(binomial.lower(k1, n1, alpha / 2)) - math.exp(min(epsilon, 700.0)) * high
+    return max(gap, 0.0)
+
+
+def point_estimate(counts: Counts, direction: Direction, delta: float = 0.0) -> float:
+    """The loss that the counts show; half a hit stands for none."""
+    k1, n1, k2, n2 = counts.ordered(direction)
+    if k1 == 0 or n1 == 0 or n2 == 0:
+        return 0.0
+    return _log_ratio(k1 / n1 - delta, max(k2, 0.5) / n2)
+
+
+def _log_ratio(high: float, low: float) -> float:
+    return max(math.log(high) - math.log(low), 0.0) if high > 0 else 0.0

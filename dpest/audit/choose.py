@@ -1,0 +1,135 @@
+"""Where to cut a score: the event that promises the largest bound, judged on samples that did not make the score."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from dpest.audit.outputs import Matrix
+from dpest.results import Direction
+
+_CANDIDATES = 300
+_FEWEST_HITS = 10
+_LEEWAY = 0.5  # standard errors by which a calibrated ratio may exceed the counted one
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the event is for: the final number of samples, alpha, delta, and a size to keep to, if any."""
+
+    samples: int
+    alpha: float
+    delta: float = 0.0
+    size: float | None = None  # the least probability under the less likely input
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A threshold on a score, the direction it is for, and the bound that it promises."""
+
+    direction: Direction
+    threshold: float
+    promise: float
+    hits: tuple[int, int]  # on the choosing samples: under D, under D'
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The probability of {score beyond a threshold} under both inputs."""
+
+    direction: Direction
+    left: float
+    right: float
+
+
+def choose_cut(left: Matrix, right: Matrix, goal: Goal) -> Cut:
+    """The best cut of a score in either direction, from its values under both inputs."""
+    slope = calibration(left, right)
+    forward = _best(-left, -right, slope, goal)
+    backward = _best(right, left, slope, goal)
+    if forward[0] >= backward[0]:
+        promise, threshold, k1, k2 = forward
+        return Cut(Direction.LEFT, -threshold, promise, (k1, k2))
+    promise, threshold, k1, k2 = backward
+    return Cut(Direction.RIGHT, threshold, promise, (k2, k1))
+
+
+def calibration(left: Matrix, right: Matrix) -> float:
+    """The factor that makes a score a log-likelihood ratio: the slope of a logistic regression on it."""
+    stride = max(1, (len(left) + len(right)) // 400_000)
+    score = np.concatenate([left[::stride], right[::stride]])
+    target = np.concatenate([np.ones(len(left[::stride])), np.zeros(len(right[::stride]))])
+    slope, shift = 1.0, 0.0
+    for _ in range(8):
+        chance = expit(slope * score + shift)
+        error, curve = chance - target, chance * (1 - chance)
+        a, b, c = float(curve @ score**2) + 1e-9, float(curve @ score), float(curve.sum()) + 1e-9
+        g, h = float(error @ score), float(error.sum())
+        determinant = a * c - b * b
+        if determinant <= 1e-12 * a * c:
+            break
+        slope -= (c * g - b * h) / determinant
+        shift -= (a * h - b * g) / determinant
+    return min(max(slope, 0.0), 3.0) if math.isfinite(slope) else 1.0
+
+
+def _best(likelier: Matrix, other: Matrix, slope: float, goal: Goal) -> tuple[float, float, int, int]:
+    """Over events {value <= t}, the strongest first: (promise, t, hits, other hits)."""
+    a, b = np.sort(likelier), np.sort(other)
+    cuts = _candidates(a, b)
+    k1, k2 = np.searchsorted(a, cuts, side="right"), np.searchsorted(b, cuts, side="right")
+    promise = _promises(k1, k2, _calibrated(a, k1, slope), len(a), len(b), goal)
+    if goal.size is not None:
+        allowed = k2 >= goal.size * len(b)
+        promise = np.where(allowed, promise, -math.inf)
+    best = int(np.argmax(promise))
+    return float(promise[best]), float(cuts[best]), int(k1[best]), int(k2[best])
+
+
+def _candidates(a: Matrix, b: Matrix) -> Matrix:
+    cuts = np.unique(np.concatenate([s[np.unique(np.geomspace(1, len(s), _CANDIDATES).astype(np.int64)) - 1] for s in (a, b)]))
+    return np.asarray(cuts)
+
+
+def _calibrated(a: Matrix, hits: NDArray[np.int64], slope: float) -> Matrix:
+    """ln P(S) / P'(S) by the score itself: P'(S) is the mean of exp(-score) over the hits, far less noisy than a count."""
+    weight = np.concatenate([[0.0], np.cumsum(np.exp(np.clip(slope * a, -700, 700)))])
+    return np.asarray(np.log(np.maximum(hits, 1)) - np.log(np.maximum(weight[hits], 1e-300)))
+
+
+def _promises(k1: NDArray[np.int64], k2: NDArray[np.int64], calibrated: Matrix, n1: int, n2: int, goal: Goal) -> Matrix:
+    """The bound that the final samples would give, if the ratio is the calibrated one but hardly above the counted one."""
+    counted = np.log((k1 + 0.5) / (n1 + 1)) - np.log((k2 + 0.5) / (n2 + 1))
+    error = np.sqrt(1 / (k1 + 0.5) + 1 / (k2 + 0.5))
+    ratio = np.minimum(calibrated, counted + _LEEWAY * error)
+    f1 = np.asarray(k1 * (goal.samples / n1), dtype=np.float64)
+    promise = _bound(f1, np.asarray(f1 * np.exp(-ratio)), goal)
+    return np.where(k1 >= min(_FEWEST_HITS, n1), promise, -math.inf)
+
+
+def _bound(f1: Matrix, f2: Matrix, goal: Goal) -> Matrix:
+    """The normal approximation of the final bound from expected counts."""
+    if goal.delta == 0:
+        z = -float(ndtri(goal.alpha))
+        return np.asarray(np.log((f1 + 0.5) / (f2 + 0.5)) - z * np.sqrt(1 / (f1 + 0.5) + 1 / (f2 + 0.5)))
+    z = -float(ndtri(goal.alpha / 2))
+    low = f1 - z * np.sqrt(f1 + 1) - goal.delta * goal.samples
+    high = f2 + z * np.sqrt(f2 + 1) + 1
+    return np.asarray(np.where(low > 0, np.log(np.maximum(low, 1e-300) / high), -1e3 + low / goal.samples))
+
+
+def trade_off(left: Matrix, right: Matrix, points: int = 60) -> tuple[CurvePoint, ...]:
+    """How probable the events of a score are under both inputs, from the smallest to the largest, in both directions."""
+    found = []
+    for direction, likelier, other in ((Direction.LEFT, -left, -right), (Direction.RIGHT, right, left)):
+        a, b = np.sort(likelier), np.sort(other)
+        cuts = np.unique(a[np.unique(np.geomspace(1, len(a), points).astype(np.int64)) - 1])
+        p, q = np.searchsorted(a, cuts, "right") / len(a), np.searchsorted(b, cuts, "right") / len(b)
+        if direction is Direction.RIGHT:
+            p, q = q, p
+        found += [CurvePoint(direction, float(x), float(y)) for x, y in zip(p, q, strict=True)]
+    return tuple(found)

@@ -1,0 +1,142 @@
+"""The event of a witness: a cut of a score, as data and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpest.audit.additive import Additive
+from dpest.audit.attacks import Attack, attack_from_dict, attack_to_dict
+from dpest.audit.cells import Cells, Reading
+from dpest.audit.classifiers import Estimator, Network, Trees
+from dpest.audit.outputs import MISSING, Batch
+from dpest.audit.table import RowTable, plain
+from dpest.inputs import show
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Outputs whose score lies beyond a threshold; those exactly on it belong with probability `tie`."""
+
+    attack: Attack
+    threshold: float
+    above: bool
+    width: int
+    tie: float = 1.0
+
+    def contains(self, batch: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Which outputs belong."""
+        score = self.attack.score(batch.resized(self.width))
+        beyond = score > self.threshold if self.above else score < self.threshold
+        on = score == self.threshold
+        if self.tie >= 1:
+            return np.asarray(beyond | on)
+        beyond[on] = rng.random(int(on.sum())) < self.tie
+        return np.asarray(beyond)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        fields = {"threshold": self.threshold, "above": self.above, "width": self.width, "tie": self.tie}
+        return {**fields, "attack": attack_to_dict(self.attack)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Event:
+        """The inverse of `to_dict`."""
+        return cls(attack_from_dict(data["attack"]), data["threshold"], data["above"], data["width"], data["tie"])
+
+    def __str__(self) -> str:
+        match self.attack:
+            case RowTable():
+                words = self._rows(self.attack)
+            case Additive() if len(self.attack.cells) == 1:
+                words = self._intervals(self.attack.cells[0], self.attack.weights[0])
+            case Additive():
+                words = self._sum(self.attack)
+            case Network() | Trees() | Estimator():
+                words = self._classifier(self.attack)
+            case _:
+                assert_never(self.attack)
+        return words if self.tie >= 1 else f"{words} (on the boundary with probability {self.tie:.3g})"
+
+    def _inside(self, weights: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return weights >= self.threshold if self.above else weights <= self.threshold
+
+    def _rows(self, table: RowTable) -> str:
+        inside = self._inside(table.weights)
+        strength = np.abs(table.weights)
+        unseen = self.threshold <= 0 if self.above else self.threshold >= 0
+        chosen = np.flatnonzero(~inside if unseen else inside)
+        chosen = chosen[np.argsort(-strength[chosen], kind="stable")]
+        named = [_row_words(table, int(i), self.width) for i in chosen[:_MOST_NAMED]]
+        more = f" and {len(chosen) - _MOST_NAMED} more" if len(chosen) > _MOST_NAMED else ""
+        if unseen:
+            return f"output is none of {', '.join(named)}{more}" if named else "any output"
+        return f"output is {named[0]}" if len(chosen) == 1 else f"output is one of {', '.join(named)}{more}"
+
+    def _intervals(self, cells: Cells, weights: NDArray[np.float64]) -> str:
+        inside = self._inside(weights)
+        pieces = _pieces(cells, inside[: len(cells.breaks) + 1], self.width)
+        symbols = [cells.symbol_name(i) for i in range(len(cells.breaks) + 1, cells.size - 1) if inside[i]]
+        name = cells.column.words(self.width)
+        parts = pieces + [f"{name} is {s}" for s in symbols]
+        more = f" or in {len(parts) - _MOST_NAMED} more pieces" if len(parts) > _MOST_NAMED else ""
+        return " or ".join(parts[:_MOST_NAMED]) + more
+
+    def _sum(self, attack: Additive) -> str:
+        sign = ">=" if self.above else "<="
+        spread = [float(np.ptp(attack.weights[min(j, len(attack.weights) - 1)])) for j in range(len(attack.cells))]
+        order = np.argsort(-np.array(spread), kind="stable")
+        names = [attack.cells[int(j)].column.words(self.width) for j in order[:_MOST_NAMED]]
+        more = ", ..." if len(order) > _MOST_NAMED else ""
+        shared = ", the same for each" if len(attack.weights) == 1 else ""
+        return f"the weights of the cells of {', '.join(names)}{more} (most telling first{shared}) add up to {sign} {self.threshold:.6g}"
+
+    def _classifier(self, attack: Network | Trees | Estimator) -> str:
+        sign = ">=" if self.above else "<="
+        if isinstance(attack, Network) and len(attack.layers) == 1:
+            weights, shift = attack.layers[0]
+            slopes = weights[:, 0] / attack.vector.scale
+            constant = float(shift[0] - slopes @ attack.vector.mean)
+            names = [f"output[{j}]" if self.width > 1 else "output" for j in range(attack.vector.width)]
+            names += [f"[output[{j}] is {name}]" for j, name in attack.vector.flags]
+            terms = " ".join(f"{slope:+.4g} {name}" for slope, name in zip(slopes, names, strict=True))
+            return f"{terms} {constant:+.4g} {sign} {self.threshold:.6g}"
+        kind = type(attack.model).__name__ if isinstance(attack, Estimator) else type(attack).__name__.lower()
+        return f"the log odds by the classifier ({kind}) are {sign} {self.threshold:.6g}"
+
+
+def _row_words(table: RowTable, place: int, width: int) -> str:
+    parts = [plain(x, table.rows.names) for x in table.rows.values[place]]
+    texts = [str(next(iter(p.values()))) if isinstance(p, dict) else show(p) for p in parts]
+    kept = [t for t in texts if t != MISSING]
+    return kept[0] if width == 1 else f"({', '.join(kept)}{',' if len(kept) == 1 else ''})"
+
+
+def _pieces(cells: Cells, inside: NDArray[np.bool_], width: int) -> list[str]:
+    """Runs of neighbouring cells as inequalities."""
+    name = cells.column.words(width)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
+    pieces = []
+    for first, after in edges.reshape(-1, 2):
+        low, high = cells.bounds(int(first))[0], cells.bounds(int(after) - 1)[1]
+        pieces.append(_interval(name, low, high, cells.column.reading))
+    return pieces
+
+
+def _interval(name: str, low: float, high: float, reading: Reading) -> str:
+    if high == np.nextafter(low, np.inf):
+        return f"{name} = {show(low)}"
+    if np.isinf(low) and np.isinf(high):
+        return f"{name} is a number"
+    whole = reading not in (Reading.VALUE, Reading.DIFFERENCE)
+    if np.isinf(low):
+        return f"{name} < {high:.10g}"
+    if np.isinf(high):
+        return f"more than {int(low) - 1} {name}" if whole and reading is Reading.TRAILING_ZEROS else f"{name} >= {low:.10g}"
+    return f"{low:.10g} <= {name} < {high:.10g}"

@@ -1,0 +1,88 @@
+"""Generators of pairs to search over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import InvalidInput, InvalidPair
+from dpest.inputs import Pair, as_pairs, pattern_pairs
+
+
+def all_pairs(domain: Sequence[Any]) -> list[Pair]:
+    """All pairs of different values of a small domain, each once (both directions are always looked at)."""
+    values = list(domain)
+    pairs = [Pair("", a, b) for i, a in enumerate(values) for b in values[i + 1 :] if not _same(a, b)]
+    if not pairs:
+        raise InvalidPair(f"the domain {values!r} has no two different values")
+    return pairs
+
+
+def neighbouring_pairs(domain: Sequence[float], distance: float = 1.0) -> list[Pair]:
+    """The pairs of a numeric domain that differ by at most `distance`."""
+    pairs = [p for p in all_pairs(domain) if abs(p.left - p.right) <= distance * (1 + 1e-12)]
+    if not pairs:
+        raise InvalidPair(f"no two values of the domain differ by at most {distance:g}")
+    return pairs
+
+
+def scaled_patterns(n: int, low: float, high: float, adjacency: str = "linf", sensitivity: float | None = None) -> list[Pair]:
+    """The seven patterns moved into [low, high]: 0, 1 and 2 become low, the middle and high, or steps of `sensitivity` from low.
+
+    What lies outside is clipped, and pairs that come out equal are dropped.
+    """
+    if not low < high:
+        raise InvalidInput(f"the domain must have low < high, got low = {low!r} and high = {high!r}")
+    step = (high - low) / 2 if sensitivity is None else sensitivity
+    moved = (
+        Pair(p.name, _moved(p.left, low, high, step), _moved(p.right, low, high, step)) for p in pattern_pairs(n, adjacency)
+    )
+    return [p for p in moved if not _same(p.left, p.right)]
+
+
+def _moved(data: Sequence[float], low: float, high: float, step: float) -> list[float]:
+    return [float(min(max(low + step * x, low), high)) for x in data]
+
+
+def resolve_pairs(pairs: Any, n: int | None, adjacency: str) -> list[Pair]:
+    """What the caller gave as pairs: some, an iterable of some, or the patterns for n; equal inputs are kept, doubles dropped."""
+    if pairs is None:
+        if n is None:
+            raise InvalidPair("give pairs=(D, D') or a list of pairs, or n=... for the seven patterns")
+        return pattern_pairs(n, adjacency)
+    if n is not None:
+        raise InvalidInput("give either pairs or n, not both")
+    listed = list(pairs) if isinstance(pairs, Iterator) else pairs
+    found: list[Pair] = []
+    for pair in as_pairs(listed):
+        if not any(_same(pair.left, p.left) and _same(pair.right, p.right) for p in found):
+            found.append(pair)
+    return found
+
+
+def distinct_inputs(pairs: Iterable[Pair]) -> tuple[list[Any], list[tuple[int, int]]]:
+    """The inputs without repetition, and for each pair the places of its two; the two of one pair are never one place."""
+    inputs: list[Any] = []
+    places = []
+    for pair in pairs:
+        left = _place(inputs, pair.left, None)
+        places.append((left, _place(inputs, pair.right, left)))
+    return inputs, places
+
+
+def _place(inputs: list[Any], data: Any, taken: int | None) -> int:
+    for i, known in enumerate(inputs):
+        if i != taken and _same(known, data):
+            return i
+    inputs.append(data)
+    return len(inputs) - 1
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and a.shape == b.shape and bool(np.all(a == b))
+    return type(a) is type(b) and bool(a == b)
+
+

@@ -1,0 +1,96 @@
+"""A few runs before the audit: does the mechanism run, is it random, and whose randomness is it?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from dpest.audit.blackbox import Form, Sampler
+from dpest.audit.outputs import Batch
+from dpest.audit.randomness import own_generators
+from dpest.audit.supply import Stage
+from dpest.engine.streams import stream
+from dpest.errors import MechanismError, MechanismRaised
+from dpest.inputs import show
+
+_RUNS = 32
+
+
+def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, executor: int | Executor | None) -> tuple[str, ...]:
+    """What there is to say about the mechanism before it is audited; raises where it cannot be."""
+    for place, data in enumerate(inputs):
+        _must_run(sampler, data, sampler.draw(data, _RUNS, stream(seed, int(Stage.PROBE), place)))
+    if sampler.form is Form.TRACED:
+        return ()
+    data = inputs[0]
+    first, again, other = (_fresh(sampler, data, seed, key) for key in (0, 0, 1))
+    notes = []
+    if _alike(first, other):
+        if _varies(first):
+            notes.append(_own_generator(executor))
+        elif not _varies(first) and all(not _varies(_fresh(sampler, x, seed, 2)) for x in inputs):
+            notes.append(f"the mechanism gave the same output in each of {_RUNS} runs: is it deterministic?")
+    elif not _alike(first, again):
+        notes.append("the mechanism draws from a source that dpest cannot seed: another run with this seed gives other counts")
+    if own_generators(sampler.mechanism):
+        notes.append("the mechanism carries its own generator: dpest reseeds it for every chunk")
+    if _uses_globals(sampler, data):
+        notes.append("the mechanism uses global random state: dpest seeds it for every chunk and puts it back")
+    return tuple(notes)
+
+
+def _must_run(sampler: Sampler, data: Any, batch: Batch) -> None:
+    names = [batch.names.get(int(bits)) for bits in np.unique(batch.values.view(np.uint64) & np.uint64((1 << 48) - 1))]
+    raised = [n for n in names if n is not None and n.startswith("raised ")]
+    if raised and np.isnan(batch.values[:, 0]).all():
+        try:
+            sampler.mechanism(data, **dict(sampler.params)) if sampler.form is Form.PLAIN else None
+        except Exception as error:
+            raise MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {show(data)}: {error}") from error
+        raise MechanismRaised(f"the mechanism {raised[0]} in each of {len(batch)} runs on the input {show(data)}")
+
+
+def _fresh(sampler: Sampler, data: Any, seed: int, key: int) -> Batch:
+    """Outputs of a copy of the mechanism, as a worker would have it, with a stream of its own."""
+    try:
+        copy: Sampler = cloudpickle.loads(cloudpickle.dumps(sampler))
+    except Exception:  # a mechanism that cannot be copied (an open connection, say) is asked as it is
+        copy = sampler
+    return copy.draw(data, _RUNS, stream(seed, int(Stage.PROBE), 1000 + key))
+
+
+def _alike(a: Batch, b: Batch) -> bool:
+    return a.values.shape == b.values.shape and bool(np.all(a.values.view(np.uint64) == b.values.view(np.uint64)))
+
+
+def _varies(batch: Batch) -> bool:
+    return bool(np.any(batch.values.view(np.uint64) != batch.values.view(np.uint64)[:1]))
+
+
+def _own_generator(executor: int | Executor | None) -> str:
+    if executor not in (None, 1):
+        raise MechanismError(
+            "two copies of the mechanism draw the same noise: it carries a generator that dpest cannot find, so that all workers would "
+            "count the same samples; write mechanism(data, rng) and draw from rng, or run it without an executor"
+        )
+    return "copies of the mechanism draw the same noise: it carries a generator that dpest cannot seed; it is run in this process only"
+
+
+def _uses_globals(sampler: Sampler, data: Any) -> bool:
+    if sampler.form is not Form.PLAIN:
+        return False
+    numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
+    try:
+        sampler.mechanism(data, **dict(sampler.params))
+    except Exception:
+        return False
+    numpy_after, python_after = np.random.get_state(), random.getstate()  # noqa: NPY002
+    np.random.set_state(numpy_before)  # noqa: NPY002
+    random.setstate(python_before)
+    moved = numpy_before[2] != numpy_after[2] or not np.array_equal(numpy_before[1], numpy_after[1])
+    return moved or python_before != python_after

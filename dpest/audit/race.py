@@ -1,0 +1,98 @@
+"""DD-Search: race the pairs on few samples, give the rest to the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dpest.audit.attacks import Attack, feature_names, fit_by_features
+from dpest.audit.choose import Cut, Goal, choose_cut
+from dpest.audit.outputs import Batch
+from dpest.audit.supply import Stage, Supply
+from dpest.inputs import Pair
+
+_ROUNDS = (60_000, 300_000)
+_LATE_FEATURES = 2
+
+Fit = Callable[[str, Batch, Batch], Attack]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A pair in the race: the places of its inputs, and the features that are still tried on it."""
+
+    pair: Pair
+    places: tuple[int, int]
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lap:
+    """How a pair did with one kind of features: the attack and the bound that it promises."""
+
+    runner: Runner
+    features: str
+    attack: Attack
+    cut: Cut
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a pair stood when it left the race."""
+
+    pair: Pair
+    features: str
+    promise: float
+    samples: int
+
+
+def rounds(samples: int, runners: int) -> list[tuple[int, int]]:
+    """(samples per input, pairs that take part) for each round; the last has one pair and all samples."""
+    if runners == 1:
+        early = [(n, 1) for n in _ROUNDS[:1] if 4 * n <= samples]
+        return [*early, (samples, 1)]
+    plan = [(n, max(1, min(runners, runners if k == 0 else 3))) for k, n in enumerate(_ROUNDS) if 2 * n <= samples]
+    return [*(plan or [(samples, runners)]), (samples, 1)] if plan else [(samples, runners)]
+
+
+def race(supply: Supply, runners: Sequence[Runner], samples: int, goal: Goal, features: Sequence[str] | None,
+         fit: Fit = fit_by_features) -> tuple[Lap, tuple[Standing, ...]]:
+    """The best pair and attack, and where the others stood."""
+    left = [Runner(r.pair, r.places, tuple(features or ())) for r in runners]
+    standings: dict[int, Standing] = {}
+    best: list[Lap] = []
+    for count, places in rounds(samples, len(left)):
+        left = _still_running(best, left, places)
+        best = []
+        for runner in left:
+            laps = sorted(_laps(supply, runner, count, goal, fit), key=lambda lap: -lap.cut.promise)
+            best.append(laps[0])
+            kept = tuple(lap.features for lap in laps[:_LATE_FEATURES])
+            best[-1] = Lap(Runner(runner.pair, runner.places, kept), *_rest(laps[0]))
+            standings[id(runner.pair)] = Standing(runner.pair, laps[0].features, laps[0].cut.promise, count)
+        best.sort(key=lambda lap: -lap.cut.promise)
+    ordered = sorted(standings.values(), key=lambda s: (-s.samples, -s.promise))
+    return best[0], tuple(ordered)
+
+
+def _rest(lap: Lap) -> tuple[str, Attack, Cut]:
+    return lap.features, lap.attack, lap.cut
+
+
+def _still_running(best: list[Lap], left: list[Runner], places: int) -> list[Runner]:
+    return [lap.runner for lap in best[:places]] if best else left
+
+
+def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> list[Lap]:
+    """Train on one sample, choose the cut on another, for each kind of features."""
+    train = [supply.get(place, Stage.TRAIN, count) for place in runner.places]
+    choose = [supply.get(place, Stage.CHOOSE, count) for place in runner.places]
+    width = max(b.width for b in (*train, *choose))
+    train, choose = [b.resized(width) for b in train], [b.resized(width) for b in choose]
+    names = runner.features or feature_names(train[0], train[1])
+    laps = []
+    for name in names:
+        attack = fit(name, train[0], train[1])
+        cut = choose_cut(attack.score(choose[0]), attack.score(choose[1]), goal)
+        laps.append(Lap(runner, name, attack, cut))
+    return laps

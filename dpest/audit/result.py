@@ -1,0 +1,142 @@
+"""The answer of an audit: plain frozen data, with a JSON round trip."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpest.audit.bounds import delta_lower, epsilon_lower_published
+from dpest.audit.choose import CurvePoint
+from dpest.audit.race import Standing
+from dpest.audit.witness import AuditWitness
+from dpest.errors import InvalidInput
+from dpest.inputs import Pair
+from dpest.results import Direction
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """A lower bound on the privacy loss of a black box, and how it was found."""
+
+    lower: float
+    epsilon: float  # the point estimate for the same event
+    confidence: float
+    witness: AuditWitness
+    attack: str
+    mechanism: str
+    samples: int  # of each input in the final stage
+    runs: int  # of the mechanism in all
+    seed: int
+    claim: float | None = None
+    delta: float = 0.0
+    standings: tuple[Standing, ...] = ()
+    points: tuple[CurvePoint, ...] = ()
+    seconds: float = 0.0
+    interrupted: bool = False
+    failure: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pair(self) -> Pair:
+        """The pair of inputs that the bound is for."""
+        return self.witness.pair
+
+    @property
+    def violated(self) -> bool | None:
+        """Whether the claim is refuted; None without a claim.  False means not refuted, never proved."""
+        return None if self.claim is None else self.lower > self.claim
+
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        return "no claim" if self.claim is None else "violated" if self.violated else "not refuted"
+
+    def delta_at(self, epsilon: float) -> float:
+        """A lower bound on delta at this epsilon, from the same event and counts."""
+        if not epsilon >= 0:
+            raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
+        return delta_lower(self.witness.counts, self.witness.direction, 1 - self.confidence, epsilon)
+
+    def lower_published(self, floor: float = 0.0) -> float:
+        """The bound as DP-Sniper computes it from the same counts: two Clopper-Pearson bounds, with the floor c."""
+        return epsilon_lower_published(self.witness.counts, self.witness.direction, 1 - self.confidence, floor)
+
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """The probabilities of ever larger events of the same score under both inputs, in both directions."""
+        return self.points
+
+    def plot(self) -> Any:
+        """The trade-off curve with the event and the bound: a matplotlib figure."""
+        from dpest.report.plots import plot_audit
+
+        return plot_audit(self)
+
+    def __float__(self) -> float:
+        return self.lower
+
+    def __format__(self, spec: str) -> str:
+        return format(self.lower, spec) if spec else str(self)
+
+    def __str__(self) -> str:
+        claim = "" if self.claim is None else f"\n  claim      eps = {self.claim:g}: {self.verdict}"
+        at = f" at delta = {self.delta:g}" if self.delta else ""
+        lines = [
+            f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})" + claim,
+            f"  pair       {self.pair}",
+            f"  witness    {self.witness}",
+            f"  attack     {self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs in all, seed {self.seed}",
+        ]
+        if self.interrupted:
+            lines.append("  interrupted: the bound is from what was counted until then")
+        if self.failure is not None:
+            lines.append(f"  stopped    {self.failure}")
+        return "\n".join([*lines, *(f"  note       {note}" for note in self.notes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "lower": self.lower,
+            "epsilon": self.epsilon,
+            "confidence": self.confidence,
+            "claim": self.claim,
+            "verdict": self.verdict,
+            "delta": self.delta,
+            "mechanism": self.mechanism,
+            "attack": self.attack,
+            "samples": self.samples,
+            "runs": self.runs,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "interrupted": self.interrupted,
+            "failure": self.failure,
+            "notes": list(self.notes),
+            "standings": [{"pair": s.pair.to_dict(), "features": s.features, "promise": _finite(s.promise), "samples": s.samples}
+                          for s in self.standings],
+            "curve": [[p.direction.value, p.left, p.right] for p in self.points],
+            "witness": self.witness.to_dict(),
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The result as JSON text; `AuditResult.from_json` reads it back."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
+        """The inverse of `to_dict`."""
+        standings = (Standing(Pair.from_dict(s["pair"]), s["features"], s["promise"], s["samples"]) for s in data["standings"])
+        names = ("lower", "epsilon", "confidence", "claim", "delta", "mechanism", "attack", "samples", "runs", "seed", "seconds",
+                 "interrupted", "failure")
+        return cls(**{name: data[name] for name in names}, notes=tuple(data["notes"]), standings=tuple(standings),
+                   points=tuple(CurvePoint(Direction(d), p, q) for d, p, q in data["curve"]),
+                   witness=AuditWitness.from_dict(data["witness"]))
+
+    @classmethod
+    def from_json(cls, text: str) -> AuditResult:
+        """The inverse of `to_json`."""
+        return cls.from_dict(json.loads(text))
+
+
+def _finite(x: float) -> float:
+    return max(min(x, 1e300), -1e300)

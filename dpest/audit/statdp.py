@@ -1,0 +1,74 @@
+"""StatDP (Ding, Wang, Wang, Zhang, Kifer, CCS 2018): choose an event on one sample, test the claim on another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import gammaln
+
+from dpest.audit.additive import Additive
+from dpest.audit.attacks import Attack
+from dpest.audit.bounds import Counts
+from dpest.audit.cells import Cells, Column, learn_cells
+from dpest.audit.choose import Cut, Goal, choose_cut
+from dpest.audit.event import Event
+from dpest.audit.outputs import Batch, Matrix
+from dpest.audit.table import fit_table, is_discrete
+from dpest.engine.streams import stream
+from dpest.errors import InvalidInput
+from dpest.results import Direction
+
+_BINS = 40
+
+
+def statdp(train: Sequence[Batch], goal: Goal, width: int) -> tuple[Event, Direction]:
+    """The event and its direction, fixed on the selection sample: single outputs, or half-lines of one coordinate."""
+    left, right = (b.resized(width) for b in train)
+    candidates = [_single(left, right)] if is_discrete(left, right) else [_half_lines(j, left, right) for j in range(width)]
+    cuts: list[tuple[Cut, Attack]] = [(choose_cut(a.score(left), a.score(right), goal), a) for a in candidates]
+    cut, attack = max(cuts, key=lambda found: found[0].promise)
+    return Event(attack, cut.threshold, cut.direction is Direction.LEFT, width), cut.direction
+
+
+def _single(left: Batch, right: Batch) -> Attack:
+    return fit_table(left, right)
+
+
+def _half_lines(j: int, left: Batch, right: Batch) -> Additive:
+    """The coordinate's rank as a score: its events are the half-lines."""
+    cells: Cells = learn_cells(Column(j), left, right, _BINS)
+    rank = np.arange(cells.size, dtype=np.float64)
+    a, b = (float(np.mean(rank[cells.codes(x)])) for x in (left, right))
+    return Additive((cells,), (rank if a >= b else -rank,))
+
+
+def hypergeometric_tail(s: int, total: int, n1: int, n2: int) -> float:
+    """P(X >= s) where X of `total` hits fall to the first of two groups of sizes n1 and n2 by chance alone."""
+    low, high = max(0, total - n2), min(total, n1)
+    if s <= low:
+        return 1.0
+    if s > high:
+        return 0.0
+    x = np.arange(s, high + 1, dtype=np.float64)
+    log_all = _choose(np.array(n1 + n2, dtype=np.float64), np.array(total, dtype=np.float64))
+    return float(min(1.0, np.exp(_choose(np.array(float(n1)), x) + _choose(np.array(float(n2)), total - x) - log_all).sum()))
+
+
+def _choose(n: Matrix, k: Matrix) -> Matrix:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def p_values(counts: Counts, direction: Direction, claims: Sequence[float], seed: int = 0) -> list[float]:
+    """One-sided p-values of "the mechanism is claim-DP" for each claim, by thinning and Fisher's exact test.
+
+    If P(S) <= exp(claim) P'(S), keeping each hit with probability exp(-claim) makes the first count no likelier than the second,
+    which Fisher's test refutes or not.  One uniform number per hit serves all claims, so that p-values grow with the claim.
+    """
+    if any(not 0 <= claim < math.inf for claim in claims):
+        raise InvalidInput(f"claims must be finite numbers >= 0, got {list(claims)!r}")
+    k1, n1, k2, n2 = counts.ordered(direction)
+    marks = np.sort(stream(seed, 77).random(k1))
+    kept = np.searchsorted(marks, np.exp(-np.asarray(claims, dtype=np.float64)), side="left")
+    return [hypergeometric_tail(int(s), int(s) + k2, n1, n2) for s in kept]
