@@ -58,7 +58,7 @@ def entry(
         claim=claim,
         result=replace(result, mechanism=name),
         verdict=None if claim is None else judge(result, claim),
-        outputs=output_table(mechanism, result.pair, params),
+        outputs=output_table(result),
         profile=profile_points(result),
         graph=_graph(name, mechanism, result, params),
     )

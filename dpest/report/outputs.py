@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from dpest.engine.cases import Constant
 from dpest.engine.outputs import rebuild
-from dpest.engine.trace import trace
-from dpest.errors import DpestError
-from dpest.inputs import Pair, show
+from dpest.inputs import show
 from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, Kind, Side
-from dpest.privacy.compare import Comparison, Loss, StratumLoss, compare
+from dpest.privacy.compare import Comparison, Loss, StratumLoss
+from dpest.privacy.profile import ComparedProfile
 from dpest.privacy.strata import Bucket, Group, Stratum
 from dpest.report.data import OutputTable
+from dpest.results import Result
 
 POINTS = 321
 MOST_ROWS = 2000
@@ -30,12 +30,11 @@ WIDENINGS = 12
 Row = tuple[str, float, float]
 
 
-def output_table(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]) -> OutputTable | None:
-    """Both laws of the output; None where exact inference does not give them or there is nothing to draw."""
-    try:
-        return table(compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params)))
-    except DpestError:
-        return None
+def output_table(result: Result) -> OutputTable | None:
+    """Both laws of the output on the worst pair; None where the result does not hold them or there is nothing to draw."""
+    profiles = [p.profile for p in result.pairs if p.pair == result.pair]
+    comparisons = [p.comparison for p in profiles if isinstance(p, ComparedProfile)]
+    return table(comparisons[0]) if comparisons else None
 
 
 def table(found: Comparison) -> OutputTable | None:

@@ -21,11 +21,12 @@ LEFT: dict[str, Any] = {"color": "#1b4965", "linestyle": "-", "label": "D"}
 RIGHT: dict[str, Any] = {"color": "#c1440e", "linestyle": "--", "label": "D'"}
 
 
-def plot_result(result: Result, outputs: OutputTable | None = None) -> Figure:
-    """The output under both inputs of the worst pair with the log ratio under it; without outputs, the loss per pair."""
-    if outputs is None:
-        return plot_pairs(result)
-    return plot_outputs(outputs, result)
+def plot_result(result: Result) -> Figure:
+    """The output under both inputs of the worst pair with the log ratio under it; where it is not known, the loss per pair."""
+    from dpest.report.outputs import output_table
+
+    outputs = output_table(result)
+    return plot_pairs(result) if outputs is None else plot_outputs(outputs, result)
 
 
 def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:

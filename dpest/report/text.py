@@ -66,7 +66,7 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
 def _method(result: Result) -> str:
     drawn = "" if result.samples is None else f", {count(result.samples)} samples"
     took = f", {seconds(result.seconds)}" if result.seconds else ""
-    why = f": {result.reason}" if result.reason else ""
+    why = f": {result.reason.removeprefix(f'{result.method}: ')}" if result.reason else ""
     return f"{result.method}{drawn}{took}{why}"
 
 

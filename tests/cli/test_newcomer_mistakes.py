@@ -47,14 +47,14 @@ COMMANDS = {
     "inputs of different length": ("estimate mine.py:noisy_list --pair '[1,1]' '[2,1,1]'", "must have the same shape"),
     "eps = 0": ("estimate SVT1 --param eps=0", "needs a finite eps > 0, got eps=0"),
     "eps = 0 in a mechanism of one's own": ("estimate mine.py:noisy --pair 1 2 --param eps=0", "ZeroDivisionError"),
-    "a parameter that is not there": ("estimate mine.py:noisy --pair 1 2 --param epss=0.2", "has no parameter 'epss'"),
+    "a parameter that is not there": ("estimate mine.py:noisy --pair 1 2 --param epss=0.2", "noisy(x, eps=0.1) cannot be called as noisy(data, epss=...)"),
     "a parameter without a value": ("estimate mine.py:noisy --pair 1 2 --param eps", "write --param eps=0.1"),
     "an adjacency that is not there": ("estimate SVT1 --adjacency l2", 'must be "l1" or "linf"'),
     "a claim without its number": ("check mine.py:noisy --pair 1 2", "write --epsilon 0.1"),
     "a claim below zero": ("check mine.py:noisy --pair 1 2 --epsilon -1", "must be a number >= 0, got -1"),
     "a negative number of queries": ("estimate mine.py:noisy_list -n -3", "n must be a whole number >= 1"),
-    "a confidence in per cent": ("estimate mine.py:noisy --pair 1 2 --method sampling --confidence 95", "0.95"),
-    "no samples": ("estimate mine.py:noisy --pair 1 2 --method sampling --samples 0", "samples"),
+    "a confidence in per cent": ("estimate mine.py:noisy --pair 1 2 --method sampling --confidence 95", "must lie strictly between 0 and 1, such as 0.95, got 95"),
+    "no samples": ("estimate mine.py:noisy --pair 1 2 --method sampling --samples 0", "samples must be a whole number"),
     "a folder that is not there": ("report SVT1 --html nowhere/report.html", "there is no folder nowhere; make it first"),
     "a graph that cannot be written": ("graph SVT1 -o nowhere/graph.svg", "nowhere/graph.svg: No such file or directory"),
 }
@@ -112,16 +112,16 @@ def prints_noise(x: float) -> Any:
 
 
 MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
-    "takes no input": (no_input, "takes no input: write def no_input(data)"),
+    "takes no input": (no_input, "cannot be called as no_input(data): too many positional arguments; it must take its input first"),
     "numpy.random inside": (hidden_numpy, "use dpest draws instead of random or numpy.random"),
     "random inside": (hidden_random, "use dpest draws instead of random or numpy.random"),
-    "math.exp of a random value": (exponential_of_noise, "dpest.apply"),
-    "an index that is random": (index_by_noise, "write"),
-    "a negative scale": (negative_scale, "must be"),
-    "a probability outside [0, 1]": (probability_of_two, "[0, 1]"),
+    "math.exp of a random value": (exponential_of_noise, "wrap the function with dpest.apply(function, value)"),
+    "an index that is random": (index_by_noise, "cannot be used as an index or a range: keep it random"),
+    "a negative scale": (negative_scale, "laplace(scale) needs a positive finite number, got -1"),
+    "a probability outside [0, 1]": (probability_of_two, "needs a probability in [0, 1], got 2.0"),
     "returns a set": (returns_a_set, "returned set: return numbers"),
     "raises an error of its own": (raises, "raises raised IndexError"),
-    "float() of a random value": (prints_noise, "write"),
+    "float() of a random value": (prints_noise, "cannot be used as a plain float"),
 }
 
 
@@ -133,7 +133,7 @@ def test_in_a_mechanism(mechanism: Callable[..., Any], words: str) -> None:
 
 
 def test_truth_of_a_draw_outside_a_mechanism() -> None:
-    with pytest.raises(DpestError, match="dpest"):
+    with pytest.raises(DpestError, match="write dpest.where\\(condition, a, b\\)"):
         bool(dpest.laplace(1) > 0)
 
 
@@ -148,7 +148,7 @@ def test_nan_in_the_input() -> None:
 
 
 def test_exact_answer_to_a_function_that_cannot_be_traced() -> None:
-    with pytest.raises(DpestError, match="apply"):
+    with pytest.raises(DpestError, match="tanh is applied to a random value: such a function can be sampled"):
         dpest.estimate(lambda x: dpest.apply(np.tanh, x + dpest.laplace(1)), (0.0, 1.0), method="exact")
 
 
