@@ -41,6 +41,7 @@ class Witness:
     log_left: float
     log_right: float
     limit: bool = False  # the supremum is approached along the event, not attained
+    supremum: float | None = None  # what the log ratio tends to, where it is a limit
 
     @property
     def left(self) -> float:
@@ -54,7 +55,9 @@ class Witness:
 
     @property
     def loss(self) -> float:
-        """The log ratio in the witness's direction."""
+        """The log ratio in the witness's direction; for a limit, what it tends to."""
+        if self.limit and self.supremum is not None:
+            return self.supremum
         if self.log_left == self.log_right:
             return 0.0
         gap = self.log_left - self.log_right
@@ -257,6 +260,7 @@ def _witness_to_dict(w: Witness) -> dict[str, Any]:
         "log_left": _encode(w.log_left),
         "log_right": _encode(w.log_right),
         "limit": w.limit,
+        "supremum": None if w.supremum is None else _encode(w.supremum),
     }
 
 
@@ -269,6 +273,7 @@ def _witness_from_dict(d: Mapping[str, Any]) -> Witness:
         _decode(d["log_left"]),
         _decode(d["log_right"]),
         d["limit"],
+        None if d["supremum"] is None else _decode(d["supremum"]),
     )
 
 

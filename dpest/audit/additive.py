@@ -65,7 +65,7 @@ def fit_additive(cells: Sequence[Cells], left: Batch, right: Batch, *, pooled: b
     """Fit the weights on outputs of both inputs; `pooled` makes all columns share one table."""
     offsets = _offsets(cells, pooled)
     codes = np.hstack([_codes(cells, batch, offsets, pooled) for batch in (left, right)])
-    # Alternate the inputs, so that every stride sees as many rows of each.
+    # Alternate the inputs, so that every odd stride sees as many rows of each.
     n = min(len(left), len(right))
     order = np.concatenate([np.stack([np.arange(n), len(left) + np.arange(n)], axis=1).ravel(), np.arange(n, len(left)),
                             len(left) + np.arange(n, len(right))])
@@ -91,7 +91,7 @@ def _codes(cells: Sequence[Cells], batch: Batch, offsets: Table, pooled: bool) -
 def _fit(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
     precision = _precision(data, offsets, [len(c.breaks) + 1 for c in cells])
     weights = np.zeros(len(precision))
-    stride = len(data.one) // _FIRST_ROWS
+    stride = len(data.one) // _FIRST_ROWS | 1
     if stride > 1:
         weights = _newton(data.some(stride), precision / stride, weights, _FIRST_STEPS)
         weights = _newton(data, precision, weights, _LAST_STEPS)
@@ -135,7 +135,7 @@ def _newton(data: _Data, precision: Matrix, weights: Matrix, steps: int) -> Matr
 
 
 def _hessian(data: _Data, chance: Matrix, precision: Matrix) -> Matrix:
-    stride = max(1, len(chance) // _HESSIAN_ROWS)
+    stride = len(chance) // _HESSIAN_ROWS | 1
     some = data.some(stride)
     curve = np.sqrt(some.both * np.maximum(chance * (1 - chance), 1e-8)[::stride]).astype(np.float32)
     design = np.zeros((len(curve), len(precision)), dtype=np.float32)

@@ -49,16 +49,18 @@ def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive
 
 
 def feature_names(left: Batch, right: Batch) -> tuple[str, ...]:
-    """Which features are worth a try on such outputs: counting where outputs repeat, otherwise several views of numbers."""
+    """Which features are worth a try on such outputs: counting where outputs repeat, otherwise several views of numbers.
+
+    The bits of a number are not among them: they find fault with the arithmetic rather than the mechanism, and are asked for.
+    """
     if is_discrete(left, right):
         return ("table",)
     numbers = [np.mean(~np.isnan(np.concatenate([left.values[:5000, j], right.values[:5000, j]]))) for j in range(left.width)]
-    bits = ("bits",) if left.width <= _MOST_BIT_COLUMNS else ()
     if left.width == 1:
-        return ("values", *bits)
+        return ("values",)
     if min(numbers) < 1:
         return ("values", "pooled")
-    return ("values", "differences", "pooled", "pooled differences", *bits)
+    return ("values", "differences", "pooled", "pooled differences")
 
 
 def attack_to_dict(attack: Attack) -> dict[str, Any]:

@@ -63,8 +63,9 @@ def calibration(left: Matrix, right: Matrix) -> float:
     stride = max(1, (len(left) + len(right)) // 400_000)
     score = np.concatenate([left[::stride], right[::stride]])
     target = np.concatenate([np.ones(len(left[::stride])), np.zeros(len(right[::stride]))])
+    score = score - np.median(score)
     slope, shift = 1.0, 0.0
-    for _ in range(8):
+    for _ in range(20):
         chance = expit(slope * score + shift)
         error, curve = chance - target, chance * (1 - chance)
         a, b, c = float(curve @ score**2) + 1e-9, float(curve @ score), float(curve.sum()) + 1e-9
@@ -72,9 +73,12 @@ def calibration(left: Matrix, right: Matrix) -> float:
         determinant = a * c - b * b
         if determinant <= 1e-12 * a * c:
             break
-        slope -= (c * g - b * h) / determinant
-        shift -= (a * h - b * g) / determinant
-    return min(max(slope, 0.0), 3.0) if math.isfinite(slope) else 1.0
+        step = (c * g - b * h) / determinant
+        slope -= min(max(step, -0.5), 0.5)
+        shift -= min(max((a * h - b * g) / determinant, -1.0), 1.0)
+        if abs(step) < 1e-4:
+            break
+    return min(max(slope, 0.0), 3.0)
 
 
 def _best(likelier: Matrix, other: Matrix, slope: float, goal: Goal) -> tuple[float, float, int, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,9 +17,10 @@ from dpest.engine.component import Component, between
 from dpest.engine.convolve import merged_sums
 from dpest.engine.expressions import Expr, solved, substituted
 from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral
+from dpest.engine.feasible import contradictory
 from dpest.errors import BudgetExceeded
 from dpest.laws.law import Continuous, Law
-from dpest.laws.panels import tabulate
+from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import with_tails
 
@@ -40,16 +42,19 @@ class Measure:
         """Whether no output has positive probability: a contradiction, not a small number."""
         return self.log_constant == -math.inf
 
-    def log(self, y: Floats) -> Answer:
+    def log(self, y: Floats) -> tuple[Floats, Floats]:
         """ln of the density at each row of y, and a bound on the relative error."""
         values = {-1 - j: y[:, j] for j in range(self.outputs)}
-        total = np.full(y.shape[0], self.log_constant)
-        error = ROUNDING
+        total, error = np.full(y.shape[0], self.log_constant), np.full(y.shape[0], ROUNDING)
         for f in self.factors:
-            logs, e = f.log(values)
-            total = total + logs
-            error += e
+            logs, more = f.log(values)
+            total, error = total + logs, error + more
         return total, error
+
+    @cached_property
+    def tabulated(self) -> bool:
+        """Whether a law in it is a table, which says nothing far out in its tails."""
+        return any(isinstance(law, Panels) for f in self.factors for law in f.laws())
 
     def kinks(self) -> list[Expr]:
         """The hyperplanes across which the density need not be smooth."""
@@ -61,6 +66,8 @@ IMPOSSIBLE = Measure(-math.inf, (), 0)
 
 def eliminate(component: Component) -> Measure:
     """The component's measure on its outputs."""
+    if component.bounds and contradictory(component.bounds, component.laws):
+        return replace(IMPOSSIBLE, outputs=component.outputs)
     state = _State.start(component)
     for equation in sorted(component.equations, key=lambda e: (len(e.terms), e.terms)):
         if not state.solve(equation):
@@ -172,7 +179,7 @@ class _State:
         if float(value) == -math.inf:
             self.impossible = True
         else:
-            self.factors.append(_Number(float(value), error))
+            self.factors.append(_Number(float(value), float(np.max(error))))
 
     def _price(self, v: int) -> tuple[int, int, int, int]:
         """Discrete draws stay while continuous ones are about; then few neighbours, then no quadrature."""
@@ -193,7 +200,7 @@ class _State:
         edges = with_tails(inside, np.array([low]), np.array([high]), law.scale)[0]
 
         def log_f(x: Floats) -> Answer:
-            out, error = law.log_density(x), law.error
+            out, error = law.log_density(x), np.asarray(law.error)
             for f in factors:
                 logs, more = f.log({v: x})
                 out, error = out + logs, error + more

@@ -7,6 +7,7 @@ vanish on them, across which it need not be smooth: no quadrature panel may stra
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +22,7 @@ LOG_REACH = -3000.0  # integrals leave out at most this much of a draw's mass, a
 _ROWS = 1 << 12  # rows of a nested integral done at once
 _MOST_KINKS = 400
 
-Answer = tuple[Floats, float]
+Answer = tuple[Floats, Floats | float]  # logarithms, and their relative errors
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class Factor:
     def log(self, values: Values) -> Answer:
         """ln of the factor, and its relative error."""
         raise NotImplementedError
+
+    def laws(self) -> Iterator[Law]:
+        """The laws that the factor is made of."""
+        yield from ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,9 @@ class Between(Factor):
             out = law.log_between(first, last)
         return (out if self.power == 1 else self.power * out), self.power * law.error
 
+    def laws(self) -> Iterator[Law]:
+        yield self.law
+
 
 @dataclass(frozen=True)
 class Density(Factor):
@@ -104,6 +112,9 @@ class Density(Factor):
         if self.law.discrete:
             x = snapped(np.asarray(x, float))
         return self.law.log_density(x), self.law.error
+
+    def laws(self) -> Iterator[Law]:
+        yield self.law
 
 
 @dataclass(frozen=True)
@@ -170,6 +181,11 @@ class Integral(Factor):
     def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
         return meetings(self._surfaces, self.draw)[:_MOST_KINKS]
 
+    def laws(self) -> Iterator[Law]:
+        yield self.law
+        for f in self.factors:
+            yield from f.laws()
+
     @cached_property
     def _scale(self) -> float:
         assert isinstance(self.law, Continuous)
@@ -179,15 +195,15 @@ class Integral(Factor):
         scope = sorted(self.scope)
         if not scope:
             out, error = self._rows({}, 1)
-            return np.asarray(out[0]), error
+            return np.asarray(out[0]), float(np.max(error))
         arrays = np.broadcast_arrays(*(np.asarray(values[v], float) for v in scope))
         flat = {v: a.ravel() for v, a in zip(scope, arrays, strict=True)}
-        count = arrays[0].size
-        parts = [
-            self._rows({v: a[i : i + _ROWS] for v, a in flat.items()}, min(_ROWS, count - i)) for i in range(0, count, _ROWS)
-        ]
-        out = np.concatenate([p[0] for p in parts]) if parts else np.empty(0)
-        return out.reshape(arrays[0].shape), max((p[1] for p in parts), default=0.0)
+        count, shape = arrays[0].size, arrays[0].shape
+        out, errors = np.empty(count), np.empty(count)
+        for i in range(0, count, _ROWS):
+            part = slice(i, min(i + _ROWS, count))
+            out[part], errors[part] = self._rows({v: a[part] for v, a in flat.items()}, part.stop - i)
+        return out.reshape(shape), errors.reshape(shape)
 
     def _rows(self, values: Values, rows: int) -> Answer:
         return self._sum(values, rows) if self.law.discrete else self._integral(values, rows)
@@ -200,24 +216,25 @@ class Integral(Factor):
         high = np.minimum(_rowwise([e.at(values) for e, _ in self.uppers], rows, np.inf, np.minimum), reach[1])
         breaks = [_at_zero(k, self.draw, values) for k in self._surfaces if k.coefficient(self.draw)]
         columns = np.stack([np.broadcast_to(b, (rows,)) for b in breaks], axis=1) if breaks else np.empty((rows, 0))
+        outside = ((columns < reach[0]) | (columns > reach[1])).any(axis=1)
         columns = np.clip(columns, low[:, None], np.maximum(low, high)[:, None])
-        inner_error = 0.0
 
-        def log_f(row: Rows, x: Floats) -> Floats:
-            nonlocal inner_error
+        def log_f(row: Rows, x: Floats) -> Answer:
             here = {v: np.asarray(a)[row][:, None] for v, a in values.items()}
             here[self.draw] = x
-            out = law.log_density(x)
+            out, error = law.log_density(x), np.asarray(law.error)
             for f in self.factors:
-                logs, error = f.log(here)
-                inner_error = max(inner_error, error)
-                out = out + logs
-            return out
+                logs, more = f.log(here)
+                out, error = out + logs, error + more
+            return out, error
 
-        found = integrate(log_f, with_tails(columns, low, high, self._scale), lambda: inner_error)
-        missing = np.where(found.log_value > -np.inf, np.exp(np.minimum(LOG_REACH - found.log_value, 0.0)), 0.0)
-        error = float(np.max(found.error + missing, initial=0.0))
-        return found.log_value, error + inner_error * max(1, len(self.factors)) + law.error
+        found = integrate(log_f, with_tails(columns, low, high, self._scale))
+        # What lies beyond the reach: where every kink is inside it the integrand only decays there.
+        at_ends = log_f(np.arange(rows), np.stack([low, high], axis=1))[0]
+        ends = at_ends.max(axis=1) + math.log(self._scale) + 10.0
+        beyond = np.where(outside, law.log_beyond(LOG_REACH), np.minimum(ends, law.log_beyond(LOG_REACH)))
+        known = np.where(found.log_value > -np.inf, found.log_value, np.inf)
+        return found.log_value, found.error + np.exp(np.minimum(beyond - known, 0.0))
 
     def _sum(self, values: Values, rows: int) -> Answer:
         law = self.law
@@ -229,14 +246,16 @@ class Integral(Factor):
         last = _rowwise([law.last(e.at(values), s) for e, s in self.uppers], rows, np.inf, np.minimum)[:, None]
         index = law.first(points, False)[None, :]
         out = np.where((index >= first) & (index <= last), logs[None, :], -np.inf)
-        error = 0.0
+        error: Floats | float = 0.0
         for f in self.factors:
             more, inner = f.log(here)
-            out = out + more
-            error += inner
+            out, error = out + more, error + inner
         total = log_sum(out, axis=1)
-        left = 0.0 if law.finite else float(np.max(np.where(total > -np.inf, np.exp(np.minimum(-80.0 - total, 0.0)), 0.0)))
-        return total, error + left
+        known = np.where(total > -np.inf, total, np.inf)
+        with np.errstate(invalid="ignore"):
+            shares = np.exp(out - known[:, None])
+        left = 0.0 if law.finite else np.exp(np.minimum(-80.0 - known, 0.0))
+        return total, (shares * error).sum(axis=1) + left
 
 
 def snapped(x: Floats) -> Floats:

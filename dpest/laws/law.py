@@ -82,6 +82,10 @@ class Continuous(Law):
     def reach(self, log_mass: float) -> tuple[float, float]:
         """Points beyond which at most e^log_mass lies, on each side."""
 
+    def log_beyond(self, log_mass: float) -> float:
+        """ln of the most that lies beyond `reach(log_mass)`."""
+        return log_mass
+
     @abstractmethod
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         """ln P(X <= x)."""

@@ -10,12 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.laws.law import Continuous, Rng
-from dpest.numerics.logspace import Floats, log_diff, log_sum
+from dpest.numerics.logspace import Floats, log1mexp, log_diff
 from dpest.numerics.quadrature import NODES, TO_COEFFICIENTS, rounding
 
 _HALVINGS = 40
 _MOST = 20_000  # panels that one round may hold before no more are halved
+NEGLIGIBLE = 800.0  # how many nats below the largest value a tabulated density ends
 _RANGE = 6.0  # nats that a density may span on one panel
+
+
+LogFunction = Callable[[Floats], tuple[Floats, Floats | float]]  # points -> (ln f, relative error of f)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +33,27 @@ class Panels(Continuous):
     length: float
     relative_error: float
     name: str = "a computed law"
+    # ln of the density at either end, and its slope outwards: beyond an open end it decays exponentially.
+    tails: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
 
     kinks = property(lambda self: self.kink_points)
     scale = property(lambda self: self.length)
     error = property(lambda self: self.relative_error)
-    support = property(lambda self: (float(self.edges[0]), float(self.edges[-1])))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        low, high = self._ends
+        return (-np.inf if self.tails[0] else low, np.inf if self.tails[1] else high)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return float(self.edges[0]), float(self.edges[-1])
 
     def reach(self, log_mass: float) -> tuple[float, float]:
-        return self.support
+        return self._ends
+
+    def log_beyond(self, log_mass: float) -> float:
+        return self.log_mass - NEGLIGIBLE + 10.0
 
     @cached_property
     def _half(self) -> Floats:
@@ -73,7 +90,11 @@ class Panels(Continuous):
         at, z = self._locate(x)
         with np.errstate(divide="ignore", invalid="ignore"):
             out = np.log(np.maximum(_series(self.coefficients, at, z), 0.0)) + self.offsets[at]
-        return np.where((x >= self.edges[0]) & (x <= self.edges[-1]), out, -np.inf)
+        out = np.where((x >= self.edges[0]) & (x <= self.edges[-1]), out, -np.inf)
+        for sign, end, tail in zip((-1, 1), self._ends, self.tails, strict=True):
+            if tail:
+                out = np.where(sign * x > sign * end, tail[0] + tail[1] * sign * (x - end), out)
+        return out
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         return self.log_interval(-np.inf, x)
@@ -83,7 +104,14 @@ class Panels(Continuous):
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-        low, high = np.clip(low, *self.support), np.clip(high, *self.support)
+        out = self._inside(np.clip(low, *self._ends), np.clip(high, *self._ends))
+        for sign, end, tail in zip((-1, 1), self._ends, self.tails, strict=True):
+            if tail:
+                near, far = (low, high) if sign > 0 else (-high, -low)
+                out = np.logaddexp(out, _tail_mass(tail, near - sign * end, far - sign * end))
+        return np.where(low < high, out, -np.inf)
+
+    def _inside(self, low: Floats, high: Floats) -> Floats:
         i, z_low = self._locate(low)
         j, z_high = self._locate(high)
         left, right = _series(self._antiderivative, i, z_low), _series(self._antiderivative, j, z_high)
@@ -119,6 +147,15 @@ class Panels(Continuous):
         return self.name
 
 
+def _tail_mass(tail: tuple[float, float], near: Floats, far: Floats) -> Floats:
+    """ln of the mass between two distances beyond an open end."""
+    log_end, slope = tail
+    near, far = np.maximum(near, 0.0), np.maximum(far, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out = log_end + slope * near - np.log(-slope) + log1mexp(slope * (far - near))
+    return np.where(near < far, out, -np.inf)
+
+
 def _series(coefficients: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
     """Each point's own Legendre series (Clenshaw)."""
     z = np.clip(z, -1.0, 1.0)
@@ -130,42 +167,71 @@ def _series(coefficients: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats
 
 
 def tabulate(
-    log_f: Callable[[Floats], tuple[Floats, float]], edges: Floats, kinks: tuple[float, ...], scale: float, name: str
+    log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str
 ) -> Panels:
     """The measure with density e^log_f between the first and the last edge, on panels as fine as it takes.
 
-    `log_f` answers with the relative error of its values; no panel is halved to look below it.
+    `log_f` answers with the relative error of its values; no panel is halved to look below it. An end at which the
+    density is positive but negligible is open: the density is taken to decay exponentially beyond it.
     """
+    edges = _worthwhile(log_f, edges)
+    tails = _tails(log_f, edges, scale)
     low, high = edges[:-1], edges[1:]
     wide = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
     low, high = low[wide], high[wide]
-    kept: list[tuple[Floats, Floats, Floats, Floats]] = []
-    worst = noise = 0.0
-    loose: list[Floats] = []  # ln of the mass that panels at a vanishing edge may be off by
+    kept: list[tuple[Floats, Floats, Floats, Floats, Floats]] = []
     for halving in range(_HALVINGS):
         half = 0.5 * (high - low)
         logs, error = log_f((low + half)[:, None] + half[:, None] * NODES)
-        noise = max(noise, error)
+        noise = np.broadcast_to(error, logs.shape).max(axis=1)
         offset, coefficients, tail, span = _expanded(logs)
         smooth = tail <= 1e-14 + 4 * noise + rounding(offset)
         # A density that vanishes at an edge spans any number of nats there; what is left is as small as it is narrow.
         fine = ~np.isfinite(offset) | (smooth & ((span <= _RANGE) | (halving >= 12)))
         if halving == _HALVINGS - 1 or fine.size > _MOST:
             fine[:] = True
-        kept.append((low[fine], high[fine], np.where(np.isfinite(offset), offset, 0.0)[fine], coefficients[fine]))
-        worst = max(worst, float(tail[fine & smooth & (span <= _RANGE)].max(initial=0.0)))
-        rough = fine & np.isfinite(offset) & ~(smooth & (span <= _RANGE))
-        loose.append(np.log(np.maximum(tail * half, 1e-300))[rough] + offset[rough])
+        top = np.where(np.isfinite(offset), offset, 0.0)
+        kept.append((low[fine], high[fine], top[fine], coefficients[fine], (tail + noise)[fine]))
         if fine.all():
             break
         middle = (low + half)[~fine]
         low, high = np.concatenate([low[~fine], middle]), np.concatenate([middle, high[~fine]])
-    starts, ends, offsets, series = (np.concatenate([k[i] for k in kept]) for i in range(4))
+    starts, ends, offsets, series, errors = (np.concatenate([k[i] for k in kept]) for i in range(5))
     order = np.argsort(starts)
-    ends_of = (float(starts.min()), float(ends.max()))
-    law = Panels(np.append(starts[order], ends_of[1]), offsets[order], series[order], (*kinks, *ends_of), scale, 0.0, name)
-    share = float(np.exp(log_sum(np.concatenate(loose)) - law.log_mass)) if law.log_mass > -np.inf else 0.0
-    return replace(law, relative_error=noise + worst + share)
+    edges = np.append(starts[order], float(ends.max()))
+    law = Panels(edges, offsets[order], series[order], (*kinks, edges[0], edges[-1]), scale, 0.0, name)
+    return replace(law, relative_error=_overall(law, errors[order]), tails=tails)
+
+
+def _overall(law: Panels, errors: Floats) -> float:
+    """One relative error for the whole table: each panel's, weighted by its mass, and the worst of those that matter."""
+    if law.log_mass == -np.inf:
+        return 0.0
+    share = np.exp(law._log_panel - law.log_mass)
+    matter = (law._log_panel > law.log_mass - 300.0) & (share * errors > 1e-20)
+    return float((share * errors).sum() + errors[matter].max(initial=0.0))
+
+
+def _worthwhile(log_f: LogFunction, edges: Floats) -> Floats:
+    """The edges without those whose panels are negligible."""
+    edges = np.unique(edges)
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    at_edges, at_middles = log_f(edges)[0], log_f(middles)[0]
+    top = max(float(at_edges.max()), float(at_middles.max()))
+    panel = np.maximum(np.maximum(at_edges[1:], at_edges[:-1]), at_middles)
+    kept = np.flatnonzero(panel > top - NEGLIGIBLE)
+    return edges[kept[0] : kept[-1] + 2] if kept.size else edges
+
+
+def _tails(
+    log_f: LogFunction, edges: Floats, scale: float
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+    out: list[tuple[float, float] | None] = []
+    for sign, end in ((-1, float(edges[0])), (1, float(edges[-1]))):
+        inside, here, beyond = (float(log_f(np.array([end + sign * t * scale]))[0][0]) for t in (-1e-3, 0.0, 1e-3))
+        decays = np.isfinite(here) and np.isfinite(beyond) and beyond < here < inside
+        out.append((here, (here - inside) / (1e-3 * scale)) if decays else None)
+    return out[0], out[1]
 
 
 def _expanded(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from dpest.numerics.logspace import Floats, log_sum_by_row
 
 Rows = npt.NDArray[np.intp]
-LogFunction = Callable[[Rows, Floats], Floats]  # (row of each panel, points: panels x nodes) -> ln f
+# (row of each panel, points: panels x nodes) -> (ln f, relative error of f)
+LogFunction = Callable[[Rows, Floats], tuple[Floats, Floats | float]]
 
 ORDER = 24
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
@@ -45,37 +46,31 @@ class _Panels:
     high: Floats
 
 
-def integrate(log_f: LogFunction, edges: Floats, noise: Callable[[], float] = lambda: 0.0) -> Integrals:
+def integrate(log_f: LogFunction, edges: Floats) -> Integrals:
     """The integral of each row of `log_f` over its panels; `edges` has a sorted row of panel ends for each.
 
-    `noise` is the relative error of the function's values so far: no panel is halved to look below it.
+    The function's own errors are integrated along; no panel is halved to look below them.
     """
     rows = edges.shape[0]
     panels = _panels(edges)
-    done_row: list[Rows] = []
-    done_value: list[Floats] = []
-    done_error: list[Floats] = []
+    done: list[tuple[Rows, Floats, Floats]] = []
     for halving in range(_HALVINGS):
-        value, error = _measure(log_f, panels)
-        total = log_sum_by_row(
-            np.concatenate([*done_row, panels.row]), np.concatenate([*done_value, value]), rows
-        )
+        value, error, noise = _measure(log_f, panels)
+        so_far = [*done, (panels.row, value, error)]
+        total = log_sum_by_row(np.concatenate([d[0] for d in so_far]), np.concatenate([d[1] for d in so_far]), rows)
         fine = error <= np.where(np.isfinite(total), total, 0.0)[panels.row] + np.log(TOLERANCE)
-        fine |= (value == -np.inf) | (error <= value + np.log(rounding(value) + 4 * noise()))
+        fine |= (value == -np.inf) | (error <= np.logaddexp(value + np.log(rounding(value)), noise + np.log(4.0)))
         if halving == _HALVINGS - 1 or fine.size > _MOST:
             fine[:] = True
-        done_row.append(panels.row[fine])
-        done_value.append(value[fine])
-        done_error.append(error[fine])
+        done.append((panels.row[fine], value[fine], np.logaddexp(error, noise)[fine]))
         if fine.all():
             break
         panels = _halved(panels, ~fine)
-    row = np.concatenate(done_row)
-    log_value = log_sum_by_row(row, np.concatenate(done_value), rows)
-    log_error = log_sum_by_row(row, np.concatenate(done_error), rows)
+    row, values, errors = (np.concatenate([d[i] for d in done]) for i in range(3))
+    log_value, log_error = log_sum_by_row(row, values, rows), log_sum_by_row(row, errors, rows)
     with np.errstate(invalid="ignore"):
-        error = np.where(log_error > -np.inf, np.exp(np.minimum(log_error - log_value, 700.0)), 0.0)
-    return Integrals(log_value, np.where(log_value == -np.inf, 0.0, error))
+        relative = np.where(log_error > -np.inf, np.exp(np.minimum(log_error - log_value, 700.0)), 0.0)
+    return Integrals(log_value, np.where(log_value == -np.inf, 0.0, relative))
 
 
 def rounding(logs: Floats) -> Floats:
@@ -91,26 +86,28 @@ def _panels(edges: Floats) -> _Panels:
     return _Panels(row[wide], low[wide], high[wide])
 
 
-def _measure(log_f: LogFunction, panels: _Panels) -> tuple[Floats, Floats]:
-    """ln of each panel's integral and of its error."""
+def _measure(log_f: LogFunction, panels: _Panels) -> tuple[Floats, Floats, Floats]:
+    """ln of each panel's integral, of its quadrature error, and of what the function's own errors add up to."""
     count = panels.row.size
-    value, error = np.empty(count), np.empty(count)
+    value, error, noise = np.empty(count), np.empty(count), np.empty(count)
     for start in range(0, count, _BLOCK):
         part = slice(start, start + _BLOCK)
         half = 0.5 * (panels.high[part] - panels.low[part])
         x = (panels.low[part] + half)[:, None] + half[:, None] * NODES
-        value[part], error[part] = _rule(log_f(panels.row[part], x), half)
-    return value, error
+        logs, inner = log_f(panels.row[part], x)
+        value[part], error[part], noise[part] = _rule(logs, inner, half)
+    return value, error, noise
 
 
-def _rule(logs: Floats, half: Floats) -> tuple[Floats, Floats]:
+def _rule(logs: Floats, inner: Floats | float, half: Floats) -> tuple[Floats, Floats, Floats]:
     top = logs.max(axis=1)
     safe = np.where(np.isfinite(top), top, 0.0)
     f = np.exp(logs - safe[:, None])
     with np.errstate(divide="ignore"):
         value = np.log(half * (f @ WEIGHTS)) + safe
         error = np.log(half * np.abs(f @ TAIL).sum(axis=1)) + safe
-    return value, error
+        noise = np.log(half * ((f * inner) @ WEIGHTS)) + safe if np.any(inner) else np.full(half.shape, -np.inf)
+    return value, error, noise
 
 
 def _halved(panels: _Panels, which: npt.NDArray[np.bool_]) -> _Panels:

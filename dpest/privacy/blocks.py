@@ -18,6 +18,7 @@ from dpest.engine.expressions import Expr, expr
 from dpest.errors import BudgetExceeded
 from dpest.numerics.logspace import Floats, log_sum
 
+TABLE_FLOOR = -250.0
 MOST_POINTS = 400_000
 
 
@@ -52,24 +53,26 @@ class Side:
     cases: tuple[tuple[Parts, int], ...]
     measures: Measures = field(repr=False)
 
-    def log(self, y: Floats) -> tuple[Floats, float]:
-        """ln of the density (or probability) at each row of y, and a bound on its relative error."""
+    def log(self, y: Floats) -> tuple[Floats, Floats]:
+        """ln of the density (or probability) at each row of y, and bounds on their relative errors."""
         totals: list[Floats] = []
-        error = 0.0
+        errors: list[Floats] = []
         for parts, count in self.cases:
-            total = np.full(y.shape[0], math.log(count))
-            worst = 0.0
+            total, error = np.full(y.shape[0], math.log(count)), np.zeros(y.shape[0])
             for placed, times in parts:
                 logs, e = self._component(placed, y)
-                total = total + times * logs
-                worst += times * e
+                total, error = total + times * logs, error + times * e
             totals.append(total)
-            error = max(error, worst)
+            errors.append(error)
         if not totals:
-            return np.full(y.shape[0], -np.inf), 0.0
-        return (totals[0] if len(totals) == 1 else log_sum(np.stack(totals), axis=0)), error
+            return np.full(y.shape[0], -np.inf), np.zeros(y.shape[0])
+        if len(totals) == 1:
+            return totals[0], errors[0]
+        whole = log_sum(np.stack(totals), axis=0)
+        known = np.where(whole > -np.inf, whole, np.inf)
+        return whole, sum((np.exp(t - known) * e for t, e in zip(totals, errors, strict=True)), np.zeros(y.shape[0]))
 
-    def _component(self, placed: Placed, y: Floats) -> tuple[Floats, float]:
+    def _component(self, placed: Placed, y: Floats) -> tuple[Floats, Floats]:
         measure = self.measures.of(placed.component)
         return measure.log(y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0)))
 
@@ -77,6 +80,11 @@ class Side:
     def impossible(self) -> bool:
         """Whether every case contradicts itself."""
         return all(any(self.measures.of(p.component).impossible for p, _ in parts) for parts, _ in self.cases)
+
+    @cached_property
+    def tabulated(self) -> bool:
+        """Whether the law is only known down to a certain density."""
+        return any(self.measures.of(p.component).tabulated for parts, _ in self.cases for p, _ in parts)
 
     def kinks(self) -> list[Expr]:
         """Hyperplanes in the block's coordinates across which the density need not be smooth."""
@@ -107,6 +115,11 @@ class Block:
     @property
     def dimension(self) -> int:
         return len(self.kinds)
+
+    @cached_property
+    def log_floor(self) -> float:
+        """The log density below which nothing is claimed."""
+        return TABLE_FLOOR if self.left.tabulated or self.right.tabulated else -math.inf
 
     @cached_property
     def equal(self) -> bool:

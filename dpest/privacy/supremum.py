@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, Kind
-from dpest.privacy.tails import Ray, ray_limit
+from dpest.privacy.tails import ray_limit
 
 _SCAN = 24  # points between two kinks
 _SIDE = 1e-12  # how far beside a kink its one-sided values are taken, relative to the scale
@@ -74,7 +74,7 @@ class Logs:
     y: Floats
     p: Floats
     q: Floats
-    error: float
+    error: Floats
 
     def swapped(self) -> Logs:
         """The other direction."""
@@ -86,10 +86,21 @@ class Logs:
         with np.errstate(invalid="ignore"):
             return np.where(self.p == -np.inf, -np.inf, self.p - self.q)
 
+    def rounding(self) -> Floats:
+        """How far the ratio at each place may be off by rounding alone."""
+        size = sum(np.where(np.isfinite(v), np.abs(v), 0.0) for v in (self.p, self.q))
+        return _ROUND * (2 + np.asarray(size))
+
     def slack(self) -> Floats:
         """How far the ratio at each place may be off."""
-        size = sum(np.where(np.isfinite(v), np.abs(v), 0.0) for v in (self.p, self.q))
-        return self.error + _ROUND * (2 + np.asarray(size))
+        return self.error + self.rounding()
+
+    def above(self, floor: float) -> Logs:
+        """The places at which both densities are large enough to be known."""
+        if floor == -math.inf:
+            return self
+        keep = (np.maximum(self.p, self.q) > floor) & (np.minimum(self.p, self.q) > 2 * floor)
+        return Logs(self.y[keep], self.p[keep], self.q[keep], self.error[keep])
 
     def join(self, other: Logs) -> Logs:
         """Both sets of places."""
@@ -97,7 +108,7 @@ class Logs:
             np.concatenate([self.y, other.y]),
             np.concatenate([self.p, other.p]),
             np.concatenate([self.q, other.q]),
-            max(self.error, other.error),
+            np.concatenate([self.error, other.error]),
         )
 
 
@@ -113,14 +124,15 @@ def best(logs: Logs) -> Sup:
     ratio = logs.ratio
     if not ratio.size or ratio.max() == -np.inf:
         return NOTHING
-    slack = logs.slack()
+    slack, rounding = logs.slack(), logs.rounding()
     top = int(np.argmax(ratio))
     value = float(ratio[top])
-    near = ratio == value if value == math.inf else ratio + slack >= value - slack[top]
+    near = ratio == value if value == math.inf else ratio + rounding >= value - rounding[top]
     i = int(np.argmax(np.where(near, logs.p, -np.inf)))
-    value, off = float(ratio[i]), float(slack[i])
-    low, high = (math.inf, math.inf) if value == math.inf else (value - off, value + off)
-    return Sup(value, low, high, tuple(float(v) for v in logs.y[i]), float(logs.p[i]), float(logs.q[i]))
+    low, high = float(ratio[i] - slack[i]), float(max(ratio[i], value) + slack[i])
+    if value == math.inf:
+        low = high = value
+    return Sup(float(ratio[i]), low, high, tuple(float(v) for v in logs.y[i]), float(logs.p[i]), float(logs.q[i]))
 
 
 def _equal(block: Block) -> BothWays:
@@ -159,27 +171,31 @@ def _on_lattice(block: Block) -> BothWays:
 def _with_tail(block: Block, ways: list[Sup], end: float, sign: int, step: float, *, whole: bool) -> list[Sup]:
     """The suprema, with the limit in one tail taken in; a lattice's tail goes in whole steps."""
     distance = 2.0 ** np.arange(3, 11)
+    if block.log_floor > -math.inf:
+        far = logs_at(block, (end + sign * step * 2.0 ** np.arange(-6, 11))[:, None])
+        known = np.flatnonzero((far.p > block.log_floor) & (far.q > block.log_floor))
+        if known.size < 8:
+            return ways
+        distance = 2.0 ** (known[-1] - 6 - np.arange(7, -1, -1, dtype=float))
     y = end + sign * step * distance
     logs = logs_at(block, y[:, None])
     if whole and not (logs.p > -np.inf).any() and not (logs.q > -np.inf).any():
         return ways
     out = []
     for sup, side in ((ways[0], logs), (ways[1], logs.swapped())):
-        out.append(_larger(sup, _tail(side, distance, sign)))
+        out.append(_larger(sup, _tail(side, distance, sign * math.inf)))
     return out
 
 
-def _tail(logs: Logs, distance: Floats, sign: int) -> Sup:
+def _tail(logs: Logs, distance: Floats, place: float) -> Sup:
+    """The limit along places at doubling distances, reported as at `place`."""
     ratio = logs.ratio
-    if not np.isfinite(logs.p[-1]) or np.isnan(ratio).any():
+    if not np.isfinite(logs.p[-1]) or not np.isfinite(ratio).all():
         return best(logs)
-    if np.isposinf(ratio).any():
-        return best(logs)
-    last = len(ratio) - 1
-    ray: Ray = ray_limit(ratio, distance, float(logs.slack()[last]))
-    place = (sign * math.inf,)
-    at = float(logs.p[last]), float(logs.q[last])
-    return Sup(ray.value, ray.lower, ray.upper, place, *at, limit=not ray.attained)
+    ray = ray_limit(ratio, distance, float(logs.slack()[-1]))
+    shown = 0 if ray.value == math.inf else -1
+    at = float(logs.p[shown]), float(logs.q[shown])
+    return Sup(ray.value, ray.lower, ray.upper, (place,), *at, limit=not ray.attained)
 
 
 def _larger(a: Sup, b: Sup) -> Sup:
@@ -201,15 +217,32 @@ def line_kinks(block: Block) -> Floats:
 
 def _on_line(block: Block) -> BothWays:
     kinks = line_kinks(block)
-    logs = logs_at(block, _scan(kinks, block.scale)[:, None])
+    logs = logs_at(block, _scan(kinks, block.scale)[:, None]).above(block.log_floor)
     ways = []
     for swap in (False, True):
         side = logs.swapped() if swap else logs
         refined = _refined(side, lambda y, s=swap: _line_logs(block, y, s))
         ways.append(best(refined))
-    for sign, end in ((1, kinks[-1]), (-1, kinks[0])):
+    ways = [_at_kink(block, ways[0], kinks, swap=False), _at_kink(block, ways[1], kinks, swap=True)]
+    inside = logs.y[:, 0] if block.log_floor > -math.inf else kinks
+    known = kinks[(kinks >= inside.min()) & (kinks <= inside.max())]
+    for sign, end in ((1, known[-1]), (-1, known[0])):
         ways = _with_tail(block, ways, float(end), sign, block.scale, whole=False)
-    return BothWays(_with_ray(ways[0], logs), _with_ray(ways[1], logs.swapped()))
+    return BothWays(_with_ray(ways[0], logs, kinks), _with_ray(ways[1], logs.swapped(), kinks))
+
+
+def _at_kink(block: Block, sup: Sup, kinks: Floats, *, swap: bool) -> Sup:
+    """A supremum that is found beside a kink may be a limit there, finite or not: it is approached to find out."""
+    if not math.isfinite(sup.value) or not sup.at:
+        return sup
+    kink = float(kinks[np.argmin(np.abs(kinks - sup.at[0]))])
+    if abs(sup.at[0] - kink) > 1e-9 * max(block.scale, abs(kink)):
+        return sup
+    sign = 1 if sup.at[0] > kink else -1
+    distance = 8.0 ** np.arange(2, 10)
+    logs = _line_logs(block, kink + sign * block.scale / distance, swap)
+    limit = _tail(logs, distance, kink)
+    return limit if limit.value == math.inf else sup
 
 
 def _line_logs(block: Block, y: Floats, swap: bool) -> Logs:
@@ -235,7 +268,8 @@ def _refined(logs: Logs, evaluate: Callable[[Floats], Logs]) -> Logs:
         if not np.isfinite(ratio.max()):
             return logs
         inner = np.flatnonzero((ratio[1:-1] >= ratio[:-2]) & (ratio[1:-1] >= ratio[2:])) + 1
-        flat = np.abs(ratio[inner + 1] - ratio[inner - 1]) + (2 * ratio[inner] - ratio[inner + 1] - ratio[inner - 1])
+        with np.errstate(invalid="ignore"):
+            flat = 2 * ratio[inner] - ratio[inner + 1] - ratio[inner - 1]
         inner = inner[flat > 1e-14 * np.maximum(1.0, np.abs(ratio[inner]))]
         top = inner[np.argsort(ratio[inner])[-3:]]
         top = top[ratio[top] > ratio.max() - 0.05 * max(1.0, abs(float(ratio.max())))]
@@ -245,7 +279,7 @@ def _refined(logs: Logs, evaluate: Callable[[Floats], Logs]) -> Logs:
     return logs
 
 
-def _with_ray(sup: Sup, logs: Logs) -> Sup:
+def _with_ray(sup: Sup, logs: Logs, kinks: Floats) -> Sup:
     """Marks a supremum that a whole half-line attains: an event with a probability, not only a density."""
     if not math.isfinite(sup.value) or sup.limit or not sup.at or not math.isfinite(sup.at[0]):
         return sup
@@ -254,9 +288,14 @@ def _with_ray(sup: Sup, logs: Logs) -> Sup:
     for sign in (1, -1):
         beyond = sign * y >= sign * sup.at[0]
         if beyond.sum() > 30 and holds[beyond].all():
-            start = _ray_start(y, holds, sign)
-            return Sup(sup.value, sup.lower, sup.upper, (start,), sup.log_p, sup.log_q, False, sign)
-    return sup
+            return replace(sup, at=(_snapped(_ray_start(y, holds, sign), kinks),), ray=sign)
+    return replace(sup, at=(_snapped(sup.at[0], kinks),))
+
+
+def _snapped(y: float, kinks: Floats) -> float:
+    """A place beside a kink, as the kink itself."""
+    kink = float(kinks[np.argmin(np.abs(kinks - y))])
+    return kink if abs(y - kink) <= 1e-9 * max(1.0, abs(kink)) else y
 
 
 def _ray_start(y: Floats, holds: Floats, sign: int) -> float:

@@ -1,0 +1,125 @@
+"""`estimate`, the front door: what privacy loss does this mechanism really have?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dpest.errors import ExactRefused, InvalidInput, InvalidPair, UnknownName
+from dpest.inputs import Pair, as_pairs, pattern_pairs
+from dpest.results import Result
+
+METHODS = ("auto", "exact", "sampling", "both")
+
+
+def estimate(
+    mechanism: Callable[..., Any],
+    pairs: Any = None,
+    *,
+    n: int | None = None,
+    adjacency: str = "linf",
+    method: str = "auto",
+    samples: int | None = None,
+    seed: int | None = None,
+    confidence: float = 0.95,
+    executor: int | Executor | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> Result:
+    """The privacy loss of `mechanism(data, **parameters)` over pairs of inputs: the largest, with bracket and witness.
+
+    Give `pairs=(D, D')`, a list of pairs, or `n=...` for the seven input patterns (`adjacency="l1"` for the two that
+    change one coordinate). Parameters of the mechanism are keywords; one whose name collides goes into `params={...}`.
+    `method` is "auto" (exact, and sampling where the structure defeats it), "exact", "sampling" or "both".
+
+    >>> import dpest
+    >>> print(f"{dpest.estimate(lambda x, b: x + dpest.laplace(b), (0, 1), b=10):.3f}")
+    0.100
+    """
+    _check_method(method)
+    chosen = _pairs(pairs, n, adjacency)
+    parameters = {**(params or {}), **keywords}
+    _check_call(mechanism, chosen[0], parameters)
+
+    def sampled(reason: str) -> Result:
+        from dpest.analysis.sampled import DEFAULT_SAMPLES, estimate_by_sampling
+
+        return estimate_by_sampling(
+            mechanism,
+            chosen,
+            params=parameters,
+            samples=DEFAULT_SAMPLES if samples is None else samples,
+            seed=seed,
+            confidence=confidence,
+            executor=executor,
+            checkpoint=checkpoint,
+            progress=progress,
+            reason=reason,
+        )
+
+    if method == "sampling":
+        return sampled("sampling was asked for")
+    from dpest.analysis.exact import estimate_exactly
+
+    try:
+        exact = estimate_exactly(mechanism, chosen, parameters)
+    except ExactRefused as refusal:
+        if method != "auto":
+            raise
+        return sampled(f"exact inference does not cover this mechanism: {refusal}")
+    if method == "both":
+        return _side_by_side(exact, sampled("sampling was asked for beside the exact answer"))
+    return exact
+
+
+def _side_by_side(exact: Result, sampled: Result) -> Result:
+    bound = f"[{sampled.lower:.6g}, {sampled.upper:.6g}]"
+    agrees = sampled.lower <= exact.upper and exact.lower <= sampled.upper
+    verdict = "agrees with" if agrees else "CONTRADICTS"
+    note = (
+        f"sampling {verdict} it: {sampled.epsilon:.6g}, bracket {bound} at {sampled.confidence:.0%} confidence from "
+        f"{sampled.samples} samples"
+    )
+    return replace(exact, notes=(*exact.notes, note), samples=sampled.samples)
+
+
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        names = ", ".join(f'"{m}"' for m in METHODS)
+        raise UnknownName(f"method must be one of {names}, got {method!r}")
+
+
+def _pairs(pairs: Any, n: int | None, adjacency: str) -> list[Pair]:
+    if pairs is not None and n is not None:
+        raise InvalidPair("give either pairs=... or n=..., not both")
+    if pairs is not None:
+        return as_pairs(pairs)
+    if n is None:
+        raise InvalidPair(
+            "no inputs to compare: give a pair, as in estimate(mechanism, (D, D')), a list of pairs, or n=10 for the input patterns"
+        )
+    return pattern_pairs(n, adjacency)
+
+
+def _check_call(mechanism: Any, pair: Pair, parameters: Mapping[str, Any]) -> None:
+    """Refuses before any work what cannot be called with an input and these parameters."""
+    if not callable(mechanism):
+        raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
+    try:
+        signature = inspect.signature(mechanism)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(pair.left, **parameters)
+    except TypeError as error:
+        name = getattr(mechanism, "__name__", "the mechanism")
+        raise InvalidInput(
+            f"{name}{signature} cannot be called as {name}(data{''.join(f', {k}=...' for k in parameters)}): {error}; it must take "
+            "its input first, and its parameters as keywords"
+        ) from None

@@ -1,0 +1,190 @@
+"""The event behind a loss, in words, with its probability (or density) under both inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpest.engine.cases import Constant
+from dpest.engine.outputs import rebuild
+from dpest.inputs import show
+from dpest.numerics.logspace import Floats
+from dpest.numerics.quadrature import integrate, with_tails
+from dpest.privacy.blocks import Block, Kind, Side
+from dpest.privacy.compare import Loss, StratumLoss
+from dpest.privacy.supremum import Sup, line_kinks
+
+
+@dataclass(frozen=True)
+class Event:
+    """What the output must be, and how likely that is under the law that favours it and under the other."""
+
+    words: str
+    measure: str
+    log_p: float
+    log_q: float
+    limit: bool
+
+
+class Name:
+    """A coordinate of the output that a clause speaks of; shows as a bare letter."""
+
+    def __init__(self, letter: str) -> None:
+        self.letter = letter
+
+    def __repr__(self) -> str:
+        return self.letter
+
+
+def describe(loss: Loss, swapped: bool) -> Event | None:
+    """The event of a loss; `swapped` where the favoured law is the second one of each block."""
+    if loss.bucket is None:
+        return None
+    leaves: list[Any] = [None] * loss.bucket.size
+    for i, value in loss.bucket.constants:
+        leaves[i] = value
+    clauses: list[str] = []
+    log_p = log_q = 0.0
+    measure, limit = "probability", False
+    letters = _letters()
+    for part in loss.parts:
+        told = _part(part, leaves, letters, swapped)
+        clauses += told.clauses
+        log_p, log_q = log_p + told.log_p, log_q + told.log_q
+        measure = "density" if told.density else measure
+        limit = limit or told.limit
+    shown = show_output(rebuild(loss.bucket.structure, leaves))
+    words = f"output == {shown}"
+    if shown == "x" and len(clauses) == 1:
+        words = clauses[0].replace("x", "output", 1)
+    elif clauses:
+        words += " with " + ", ".join(clauses)
+    return Event(words, measure, log_p, log_q, limit)
+
+
+def show_output(x: Any) -> str:
+    """An output as its author would write it, cut off where it is long."""
+    if isinstance(x, list | tuple) and len(x) > 24:
+        inner = ", ".join(show_output(v) for v in x[:20])
+        return f"{'[' if isinstance(x, list) else '('}{inner}, ... {len(x)} values{']' if isinstance(x, list) else ')'}"
+    if isinstance(x, list | tuple):
+        inner = ", ".join(show_output(v) for v in x)
+        return f"[{inner}]" if isinstance(x, list) else f"({inner}{',' if len(x) == 1 else ''})"
+    if isinstance(x, dict):
+        return "{" + ", ".join(f"{k!r}: {show_output(v)}" for k, v in x.items()) + "}"
+    return show(x)
+
+
+@dataclass
+class _Told:
+    clauses: list[str]
+    log_p: float
+    log_q: float
+    density: bool
+    limit: bool
+
+
+def _letters() -> Callable[[], str]:
+    names = iter(["x", "y", "z", *(f"x{i}" for i in range(1, 10_000))])
+    return lambda: next(names)
+
+
+def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swapped: bool) -> _Told:
+    stratum = part.stratum
+    size = sum(len(m) for m in stratum.members)
+    place = np.full(size, np.nan)
+    rays: dict[int, int] = {}
+    told = _Told([], 0.0, 0.0, False, False)
+    for block, members, sup in zip(stratum.blocks, stratum.members, part.sups, strict=True):
+        place[list(members)] = sup.at if sup.at else np.nan
+        if sup.ray:
+            rays[members[0]] = sup.ray
+        _weigh(told, block, sup, swapped)
+    values = _restored(stratum.restore, place)
+    for position, value in stratum.leaves:
+        if isinstance(value, Constant):
+            leaves[position] = value.value
+        else:
+            leaves[position] = _coordinate(told, stratum.restore, value, values, place, rays, part, letters)
+    return told
+
+
+def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
+    """Adds a block's share of the event's probability: a mass where it has one, else the density at its place."""
+    told.limit = told.limit or sup.limit
+    line = block.dimension == 1 and block.kinds[0] is Kind.REAL
+    if line and (sup.ray or not sup.at):
+        sides = (block.right, block.left) if swapped else (block.left, block.right)
+        ends = {1: (sup.at[0], math.inf), -1: (-math.inf, sup.at[0])}[sup.ray] if sup.ray else (-math.inf, math.inf)
+        told.log_p += mass(block, sides[0], *ends)
+        told.log_q += mass(block, sides[1], *ends)
+        return
+    told.log_p += sup.log_p
+    told.log_q += sup.log_q
+    told.density = told.density or (Kind.REAL in block.kinds and bool(sup.at))
+
+
+def mass(block: Block, side: Side, low: float, high: float) -> float:
+    """ln of the mass that a law on a line puts between two points."""
+    kinks = line_kinks(block)
+    start, end = max(low, kinks[0] - 3000 * block.scale), min(high, kinks[-1] + 3000 * block.scale)
+    inside = kinks[(kinks > start) & (kinks < end)][None, :]
+    edges = with_tails(inside, np.array([start]), np.array([end]), block.scale)
+
+    def log_f(_: Any, x: Floats) -> tuple[Floats, Floats]:
+        logs, error = side.log(x.reshape(-1, 1))
+        return logs.reshape(x.shape), error.reshape(x.shape)
+
+    return float(integrate(log_f, edges).log_value[0])
+
+
+def _restored(restore: Floats, place: Floats) -> Floats:
+    """Output coordinates; unknown where any coordinate that they depend on is."""
+    out = np.empty(len(place))
+    for j, row in enumerate(restore):
+        used = np.flatnonzero(row)
+        with np.errstate(invalid="ignore"):
+            out[j] = np.dot(row[used], place[used])
+    return out
+
+
+def _coordinate(
+    told: _Told,
+    restore: Floats,
+    j: int,
+    values: Floats,
+    place: Floats,
+    rays: dict[int, int],
+    part: StratumLoss,
+    letters: Callable[[], str],
+) -> Any:
+    """What stands at a random leaf: a lattice point, or a letter with a clause about it."""
+    used = np.flatnonzero(restore[j])
+    if len(used) and all(_kind(part, int(i)) is Kind.LATTICE for i in used) and math.isfinite(values[j]):
+        return float(values[j])
+    name = Name(letters())
+    if math.isnan(values[j]):
+        told.clauses.append(f"any {name}")
+    elif math.isinf(values[j]):
+        told.clauses.append(f"{name} tending to {'+' if values[j] > 0 else '-'}infinity")
+    elif len(used) == 1 and int(used[0]) in rays:
+        up = rays[int(used[0])] * restore[j, used[0]] > 0
+        told.clauses.append(f"{name} {'>=' if up else '<='} {_tidy(values[j])}")
+    else:
+        told.clauses.append(f"{name} {'tending to' if told.limit else '='} {_tidy(values[j])}")
+    return name
+
+
+def _kind(part: StratumLoss, i: int) -> Kind:
+    for block, members in zip(part.stratum.blocks, part.stratum.members, strict=True):
+        if i in members:
+            return block.kinds[members.index(i)]
+    raise AssertionError(i)
+
+
+def _tidy(x: float) -> str:
+    return show(float(f"{x:.9g}"))
