@@ -14,6 +14,7 @@ MARGIN = 10
 GAP = 90
 LETTER = 6.6
 Words = tuple[str, str, tuple[int, ...]]  # text, kind, the draws
+LONGEST = 36  # letters of an output
 ROWS = 16  # more than this many in one column are cut short
 
 
@@ -62,7 +63,7 @@ BORDER = {
 
 def _columns(found: Dependence) -> tuple[list[Box], list[Box], list[Box]]:
     conditions = [(c.text, "condition", c.draws) for c in found.conditions]
-    outputs = [(o.text, "output", o.draws) for o in found.outputs]
+    outputs = [(_cut(o.text), "output", o.draws) for o in found.outputs]
     draws, late = _draw_words(found)
     cut = [_shortened(column) for column in (draws, [*conditions, *late], outputs)]
     rows = max(map(len, cut))
@@ -85,6 +86,10 @@ def _draw_words(found: Dependence) -> tuple[list[Words], list[Words]]:
         return drawn, []
     early = [d for d in drawn if min(places[d[2][0]], default=0) < len(found.conditions)]
     return early, [d for d in drawn if d not in early]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _shortened(column: Sequence[Words]) -> list[Words]:

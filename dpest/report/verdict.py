@@ -12,8 +12,10 @@ from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
 from dpest.results import Evidence, Result
 
-# Noise scales such as 1 / eps are rounded to floats: a claim is allowed that much, and no more.
+# Noise scales such as 1 / eps are rounded to floats: a claim is violated only beyond that.
 ROUNDING = 1e-12
+# A loss that equals its claim cannot be told from it below the numerical error: nine digits are enough to hold.
+NINE_DIGITS = 1e-9
 
 
 class Outcome(Enum):
@@ -65,7 +67,7 @@ def _outcome(evidence: Evidence, lower: float, upper: float, claim: float) -> Ou
         return Outcome.VIOLATED
     match evidence:
         case Evidence.EXACT | Evidence.CERTIFIED:
-            return Outcome.HOLDS if upper <= claim * (1 + ROUNDING) else Outcome.NOT_REFUTED
+            return Outcome.HOLDS if upper <= claim * (1 + NINE_DIGITS) else Outcome.NOT_REFUTED
         case Evidence.ESTIMATE | Evidence.LOWER_BOUND:
             return Outcome.NOT_REFUTED
 

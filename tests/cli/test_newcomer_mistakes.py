@@ -47,13 +47,13 @@ COMMANDS = {
     "inputs of different length": ("estimate mine.py:noisy_list --pair '[1,1]' '[2,1,1]'", "must have the same shape"),
     "eps = 0": ("estimate SVT1 --param eps=0", "needs a finite eps > 0, got eps=0"),
     "eps = 0 in a mechanism of one's own": ("estimate mine.py:noisy --pair 1 2 --param eps=0", "ZeroDivisionError"),
-    "a parameter that is not there": ("estimate mine.py:noisy --pair 1 2 --param epss=0.2", "noisy(x, eps=0.1) cannot be called as noisy(data, epss=...)"),
+    "a parameter that is not there": ("estimate mine.py:noisy --pair 1 2 --param epss=0.2", "called as noisy(data, epss=...)"),
     "a parameter without a value": ("estimate mine.py:noisy --pair 1 2 --param eps", "write --param eps=0.1"),
     "an adjacency that is not there": ("estimate SVT1 --adjacency l2", 'must be "l1" or "linf"'),
     "a claim without its number": ("check mine.py:noisy --pair 1 2", "write --epsilon 0.1"),
     "a claim below zero": ("check mine.py:noisy --pair 1 2 --epsilon -1", "must be a number >= 0, got -1"),
     "a negative number of queries": ("estimate mine.py:noisy_list -n -3", "n must be a whole number >= 1"),
-    "a confidence in per cent": ("estimate mine.py:noisy --pair 1 2 --method sampling --confidence 95", "must lie strictly between 0 and 1, such as 0.95, got 95"),
+    "a confidence in per cent": ("estimate mine.py:noisy --pair 1 2 --method sampling --confidence 95", "such as 0.95, got 95"),
     "no samples": ("estimate mine.py:noisy --pair 1 2 --method sampling --samples 0", "samples must be a whole number"),
     "a folder that is not there": ("report SVT1 --html nowhere/report.html", "there is no folder nowhere; make it first"),
     "a graph that cannot be written": ("graph SVT1 -o nowhere/graph.svg", "nowhere/graph.svg: No such file or directory"),
@@ -112,7 +112,7 @@ def prints_noise(x: float) -> Any:
 
 
 MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
-    "takes no input": (no_input, "cannot be called as no_input(data): too many positional arguments; it must take its input first"),
+    "takes no input": (no_input, "cannot be called as no_input(data): too many positional arguments"),
     "numpy.random inside": (hidden_numpy, "use dpest draws instead of random or numpy.random"),
     "random inside": (hidden_random, "use dpest draws instead of random or numpy.random"),
     "math.exp of a random value": (exponential_of_noise, "wrap the function with dpest.apply(function, value)"),
