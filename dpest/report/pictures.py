@@ -29,7 +29,7 @@ def pictures(entry: Entry, key: str) -> Iterator[Picture]:
         yield _profile(entry, f"{key}-profile")
     if entry.graph:
         svg = label_svg(entry.graph, f"Dependence graph of {entry.name}", f"{key}-graph")
-        yield Picture(svg, "Which values share noise, on the longest way through the program: draws on the left, what is released on the right.")
+        yield Picture(svg, "Which values share noise, on the longest way through the program: from draws to what is released.")
 
 
 def _outputs(entry: Entry, outputs: OutputTable, key: str) -> Picture:
