@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +31,11 @@ class Kind(Enum):
 
 
 class Measures:
-    """Eliminated components, each worked out once."""
+    """Eliminated components and the suprema of pairs of laws, each worked out once."""
 
     def __init__(self) -> None:
         self.known: dict[Component, Measure] = {}
+        self.suprema: dict[Any, Any] = {}
 
     def of(self, component: Component) -> Measure:
         """The component's measure on its outputs."""

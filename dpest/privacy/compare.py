@@ -10,7 +10,8 @@ import numpy as np
 from dpest.engine.trace import Trace
 from dpest.privacy.blocks import Measures
 from dpest.privacy.strata import Bucket, Group, Stratum, buckets
-from dpest.privacy.supremum import BothWays, Sup, supremum
+from dpest.privacy.logs import BothWays, Sup
+from dpest.privacy.supremum import supremum
 
 
 @dataclass(frozen=True, eq=False)

@@ -218,7 +218,7 @@ def _outcomes(counts: Counts) -> tuple[Floats, Floats]:
     error = np.sqrt(1 / p - 1 / n + 1 / q - 1 / m + 1e-300)
     often = np.maximum(p / n, q / m) >= _RARE
     if often.any():
-        often |= ratio - 3 * error > ratio[often].max()
+        often |= (np.minimum(p, q) >= _FEWEST_HITS) & (ratio - 4 * error > ratio[often].max())
         ratio, error = ratio[often], error[often]
     return ratio, error
 

@@ -16,7 +16,8 @@ from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails
 from dpest.privacy.blocks import Block, Kind, Side
 from dpest.privacy.compare import Loss, StratumLoss
-from dpest.privacy.supremum import Sup, line_kinks
+from dpest.privacy.line import line_kinks
+from dpest.privacy.logs import Sup
 
 
 @dataclass(frozen=True)

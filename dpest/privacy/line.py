@@ -1,0 +1,156 @@
+"""The largest log ratio along a line: between its kinks, at them, and in both tails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpest.numerics.logspace import Floats
+from dpest.privacy.blocks import Block
+from dpest.privacy.logs import BothWays, Logs, Sup, best, logs_at
+from dpest.privacy.tails import ray_limit
+
+_SCAN = 24  # points between two kinks
+_SIDE = 1e-12  # how far beside a kink its one-sided values are taken, relative to the scale
+_FAR = np.concatenate([np.linspace(0.05, 8.0, 48), np.geomspace(8.5, 60.0, 16)])
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Both densities as functions of one number: places -> logs, where the kinks are, and how fast things change."""
+
+    evaluate: Callable[[Floats], Logs]
+    kinks: Floats
+    scale: float
+    log_floor: float  # the log density below which nothing is claimed
+
+    def swapped(self) -> Line:
+        """The other direction."""
+        return replace(self, evaluate=lambda t: self.evaluate(t).swapped())
+
+
+def block_line(block: Block) -> Line:
+    """A block with one real coordinate."""
+    return Line(lambda t: logs_at(block, t[:, None]), line_kinks(block), block.scale, block.log_floor)
+
+
+def line_kinks(block: Block) -> Floats:
+    """The places at which either density of a block with one coordinate has a kink."""
+    places = [-k.constant / k.terms[0][1] for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
+    return np.unique(np.round(np.array(places, float), 12)) if places else np.zeros(1)
+
+
+def both_ways(line: Line) -> BothWays:
+    """The suprema along a line in both directions; the scan is shared."""
+    logs = line.evaluate(_scan(line.kinks, line.scale)).above(line.log_floor)
+    return BothWays(one_way(line, logs), one_way(line.swapped(), logs.swapped()))
+
+
+def one_way(line: Line, logs: Logs | None = None) -> Sup:
+    """The supremum of ln p - ln q along a line."""
+    logs = logs or line.evaluate(_scan(line.kinks, line.scale)).above(line.log_floor)
+    sup = _at_kink(line, best(_refined(logs, line.evaluate)))
+    inside = logs.y[:, 0] if line.log_floor > -math.inf and len(logs.y) else line.kinks
+    known = line.kinks[(line.kinks >= inside.min()) & (line.kinks <= inside.max())]
+    for sign in (1, -1):
+        end = float(known.max() if sign > 0 else known.min()) if known.size else float(np.median(inside))
+        sup = with_tail(line, sup, end, sign, line.scale)
+    return _with_ray(sup, logs, line.kinks)
+
+
+def _scan(kinks: Floats, scale: float) -> Floats:
+    """Places between, beside and beyond the kinks."""
+    unit = 0.5 - 0.5 * np.cos(math.pi * (np.arange(_SCAN) + 0.5) / _SCAN)
+    low, high = kinks[:-1, None], kinks[1:, None]
+    inner = (low + (high - low) * unit).ravel()
+    side = _SIDE * np.maximum(np.abs(kinks), scale)
+    far = scale * _FAR
+    return np.unique(np.concatenate([inner, kinks - side, kinks + side, kinks[0] - far, kinks[-1] + far]))
+
+
+def _refined(logs: Logs, evaluate: Callable[[Floats], Logs]) -> Logs:
+    """The scan, with points crowded around its best local maxima."""
+    for _ in range(9):
+        order = np.argsort(logs.y[:, 0])
+        y, ratio = logs.y[order, 0], logs.ratio[order]
+        if not ratio.size or not np.isfinite(ratio.max()):
+            return logs
+        inner = np.flatnonzero((ratio[1:-1] >= ratio[:-2]) & (ratio[1:-1] >= ratio[2:])) + 1
+        with np.errstate(invalid="ignore"):
+            flat = 2 * ratio[inner] - ratio[inner + 1] - ratio[inner - 1]
+        inner = inner[flat > 1e-14 * np.maximum(1.0, np.abs(ratio[inner]))]
+        top = inner[np.argsort(ratio[inner])[-3:]]
+        top = top[ratio[top] > ratio.max() - 0.05 * max(1.0, abs(float(ratio.max())))]
+        if not top.size:
+            return logs
+        logs = logs.join(evaluate(np.concatenate([np.linspace(y[i - 1], y[i + 1], 19)[1:-1] for i in top])))
+    return logs
+
+
+def _at_kink(line: Line, sup: Sup) -> Sup:
+    """A supremum that is found beside a kink may be a limit there without bound: it is approached to find out."""
+    if not math.isfinite(sup.value) or not sup.at:
+        return sup
+    kink = float(line.kinks[np.argmin(np.abs(line.kinks - sup.at[0]))])
+    if abs(sup.at[0] - kink) > 1e-9 * max(line.scale, abs(kink)):
+        return sup
+    sign = 1 if sup.at[0] > kink else -1
+    distance = 8.0 ** np.arange(2, 10)
+    limit = _tail(line.evaluate(kink + sign * line.scale / distance), distance, kink)
+    return limit if limit.value == math.inf else sup
+
+
+def with_tail(line: Line, sup: Sup, end: float, sign: int, step: float) -> Sup:
+    """The supremum, with the limit in one tail taken in."""
+    distance = 2.0 ** np.arange(3, 11)
+    if line.log_floor > -math.inf:
+        far = line.evaluate(end + sign * step * 2.0 ** np.arange(-6, 11))
+        known = np.flatnonzero((far.p > line.log_floor) & (far.q > line.log_floor))
+        if known.size < 8:
+            return sup
+        distance = 2.0 ** (known[-1] - 6 - np.arange(7, -1, -1, dtype=float))
+    return larger(sup, _tail(line.evaluate(end + sign * step * distance), distance, sign * math.inf))
+
+
+def _tail(logs: Logs, distance: Floats, place: float) -> Sup:
+    """The limit along places at growing distances, reported as at `place`."""
+    ratio = logs.ratio
+    if not np.isfinite(logs.p[-1]) or not np.isfinite(ratio).all():
+        return best(logs)
+    ray = ray_limit(ratio, distance, float(logs.slack()[-1]))
+    shown = 0 if ray.value == math.inf else -1
+    at = float(logs.p[shown]), float(logs.q[shown])
+    return Sup(ray.value, ray.lower, ray.upper, (place,), *at, limit=not ray.attained)
+
+
+def larger(a: Sup, b: Sup) -> Sup:
+    """The larger supremum; a tail counts only where it exceeds what is attained by more than its error."""
+    return b if b.value > a.value and (b.lower > a.upper or not a.possible) else a
+
+
+def _with_ray(sup: Sup, logs: Logs, kinks: Floats) -> Sup:
+    """Marks a supremum that a whole half-line attains: an event with a probability, not only a density."""
+    if not math.isfinite(sup.value) or sup.limit or not sup.at or not math.isfinite(sup.at[0]):
+        return sup
+    ratio, y = logs.ratio, logs.y[:, 0]
+    holds = (ratio >= sup.value - 2 * logs.slack()) | (logs.p == -np.inf)
+    for sign in (1, -1):
+        beyond = sign * y >= sign * sup.at[0]
+        if beyond.sum() > 30 and holds[beyond].all():
+            return replace(sup, at=(_snapped(_ray_start(y, holds, sign), kinks),), ray=sign)
+    return replace(sup, at=(_snapped(sup.at[0], kinks),))
+
+
+def _snapped(y: float, kinks: Floats) -> float:
+    """A place beside a kink, as the kink itself."""
+    kink = float(kinks[np.argmin(np.abs(kinks - y))])
+    return kink if abs(y - kink) <= 1e-9 * max(1.0, abs(kink)) else y
+
+
+def _ray_start(y: Floats, holds: Floats, sign: int) -> float:
+    order = np.argsort(-sign * y)
+    run = np.cumprod(holds[order].astype(int)).astype(bool)
+    return float(y[order][run][-1])

@@ -1,0 +1,111 @@
+"""Log densities of two laws at places, and the largest ratio among them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpest.numerics.logspace import Floats
+from dpest.privacy.blocks import Block
+
+_ROUND = 2.3e-16
+
+
+@dataclass(frozen=True)
+class Sup:
+    """A supremum of ln p - ln q: its value with a bracket, and a place that attains or approaches it."""
+
+    value: float
+    lower: float
+    upper: float
+    at: tuple[float, ...] = ()
+    log_p: float = 0.0  # at that place
+    log_q: float = 0.0
+    limit: bool = False
+    ray: int = 0  # +1 or -1: every place beyond `at` on that side of a single coordinate attains it too
+
+    @property
+    def possible(self) -> bool:
+        """Whether the first law gives the block any mass at all."""
+        return self.value > -math.inf
+
+
+NOTHING = Sup(-math.inf, -math.inf, -math.inf, log_p=-math.inf)
+
+
+@dataclass(frozen=True)
+class BothWays:
+    """The suprema of ln p - ln q and of ln q - ln p."""
+
+    forward: Sup
+    backward: Sup
+
+
+@dataclass(frozen=True)
+class Logs:
+    """Both log densities at some places, and the relative error of each."""
+
+    y: Floats
+    p: Floats
+    q: Floats
+    error: Floats
+
+    def swapped(self) -> Logs:
+        """The other direction."""
+        return Logs(self.y, self.q, self.p, self.error)
+
+    @property
+    def ratio(self) -> Floats:
+        """ln p - ln q; minus infinity where p is impossible."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.p == -np.inf, -np.inf, self.p - self.q)
+
+    def rounding(self) -> Floats:
+        """How far the ratio at each place may be off by rounding alone."""
+        size = sum(np.where(np.isfinite(v), np.abs(v), 0.0) for v in (self.p, self.q))
+        return _ROUND * (2 + np.asarray(size))
+
+    def slack(self) -> Floats:
+        """How far the ratio at each place may be off."""
+        return self.error + self.rounding()
+
+    def above(self, floor: float) -> Logs:
+        """The places at which both densities are large enough to be known."""
+        if floor == -math.inf:
+            return self
+        keep = (np.maximum(self.p, self.q) > floor) & (np.minimum(self.p, self.q) > 2 * floor)
+        return Logs(self.y[keep], self.p[keep], self.q[keep], self.error[keep])
+
+    def join(self, other: Logs) -> Logs:
+        """Both sets of places."""
+        return Logs(
+            np.concatenate([self.y, other.y]),
+            np.concatenate([self.p, other.p]),
+            np.concatenate([self.q, other.q]),
+            np.concatenate([self.error, other.error]),
+        )
+
+
+def logs_at(block: Block, y: Floats) -> Logs:
+    """Both log densities at the rows of y."""
+    p, e = block.left.log(y)
+    q, f = block.right.log(y)
+    return Logs(y, p, q, e + f)
+
+
+def best(logs: Logs) -> Sup:
+    """The largest ratio among the places looked at; of those that attain it up to their error, the likeliest one."""
+    ratio = logs.ratio
+    if not ratio.size or ratio.max() == -np.inf:
+        return NOTHING
+    slack, rounding = logs.slack(), logs.rounding()
+    top = int(np.argmax(ratio))
+    value = float(ratio[top])
+    near = ratio == value if value == math.inf else ratio + rounding >= value - rounding[top]
+    i = int(np.argmax(np.where(near, logs.p, -np.inf)))
+    low, high = float(ratio[i] - slack[i]), float(max(ratio[i], value) + slack[i])
+    if value == math.inf:
+        low = high = value
+    return Sup(float(ratio[i]), low, high, tuple(float(v) for v in logs.y[i]), float(logs.p[i]), float(logs.q[i]))
