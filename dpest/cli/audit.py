@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,4 +34,4 @@ def _audit(asked: Question, **claims: Any) -> Any:
 
     where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
     mechanism = partial(asked.target.function, **asked.params) if asked.params else asked.target.function
-    return audit(mechanism, **where, **claims, **asked.sampling)
+    return replace(audit(mechanism, **where, **claims, **asked.sampling), mechanism=asked.target.name)

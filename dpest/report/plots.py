@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from dpest.errors import MissingExtra, NotCovered
 from dpest.report.data import OutputTable, ProfilePoint, profile_points
 from dpest.report.numbers import loss
-from dpest.results import Result
+from dpest.results import Direction, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from dpest.audit.result import AuditResult
 
 WIDTH = 6.0
 MAX_BARS = 16
@@ -88,6 +90,42 @@ def plot_points(points: Sequence[ProfilePoint], epsilon: float) -> Figure:
     ax.set_xlabel("epsilon")
     ax.set_ylabel("delta(epsilon)")
     return figure
+
+
+def plot_audit(result: AuditResult) -> Figure:
+    """The log ratio of ever larger events with the chosen one and its bound, and how far claims are refuted."""
+    figure = _figure(3.2)
+    events, claims = figure.subplots(1, 2)
+    _events(events, result)
+    _claims(claims, result)
+    return figure
+
+
+def _events(ax: Axes, result: AuditResult) -> None:
+    for direction, style in ((Direction.LEFT, LEFT), (Direction.RIGHT, RIGHT)):
+        both = [(p.left, p.right) for p in result.curve() if p.direction is direction and min(p.left, p.right) > 0]
+        sizes = [(max(p, q), (1 if direction is Direction.LEFT else -1) * math.log(p / q)) for p, q in both]
+        ax.plot([s for s, _ in sizes], [r for _, r in sizes], **{**style, "label": direction.value})
+    size = max(result.witness.left, result.witness.right)
+    if math.isfinite(result.epsilon):
+        ax.plot([size], [result.epsilon], marker="o", color="black", linestyle="none", label="the event")
+    ax.plot([size], [result.lower], marker="_", markersize=14, color="black", linestyle="none", label="its bound")
+    ax.set(xscale="log", xlabel="probability of the event", ylabel="log ratio")
+    ax.legend(frameon=False, fontsize="small")
+
+
+def _claims(ax: Axes, result: AuditResult) -> None:
+    """p-values of the claims around the bound, as StatDP draws them."""
+    from dpest.audit.statdp import p_values
+
+    top = 2 * max(result.epsilon if math.isfinite(result.epsilon) else 0.0, result.lower, 1e-3)
+    xs = [top * i / 60 for i in range(61)]
+    ax.plot(xs, p_values(result.witness.counts, result.witness.direction, xs), color="black", label="p-value")
+    ax.axvline(result.lower, color="black", linestyle=":", label=f"bound {result.lower:.4g}")
+    if result.claim is not None:
+        ax.axvline(result.claim, color="black", linestyle="--", label=f"claim {result.claim:g}")
+    ax.set(xlabel="claimed epsilon", ylabel="p-value", ylim=(-0.02, 1.02))
+    ax.legend(frameon=False, fontsize="small")
 
 
 def _figure(height: float) -> Figure:
