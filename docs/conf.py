@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import dpest
 
 project = "dpest"
@@ -17,3 +19,15 @@ html_title = f"dpest {dpest.__version__}"
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 suppress_warnings = ["myst.xref_missing"]
+
+
+def setup(app: Any) -> None:
+    """Docstrings are plain text: bars are not substitutions, and an indented tree is shown as it stands."""
+    app.connect("autodoc-process-docstring", _plain)
+
+
+def _plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    lines[:] = [line.replace("|", r"\|") for line in lines]
+    if what == "module" and any(line.startswith("    ") for line in lines):
+        first = next(i for i, line in enumerate(lines) if line.startswith("    "))
+        lines[first:first] = ["::", ""]

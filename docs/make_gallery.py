@@ -64,7 +64,7 @@ def _section(algorithm: Algorithm, entry: Entry) -> str:
         f"- **adjacency**: {entry.adjacency}",
         f"- **paper**: {algorithm.paper}",
     ]
-    code = f"```{{code-block}} python\n{_code(algorithm)}\n```"
+    code = f"```py\n{_code(algorithm)}\n```"
     picture = f"![{algorithm.name}: the output under both inputs](pictures/gallery/{algorithm.name}.svg)" if entry.outputs else ""
     wrong = f"**What goes wrong.** {algorithm.flaw}" if algorithm.flaw else ""
     body = [f"## {algorithm.name}", algorithm.title, code, "\n".join(f for f in facts if f), wrong, picture]

@@ -1,0 +1,50 @@
+"""The tables of the README and the gallery say what the engine says."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import dpest
+from dpest.algorithms import gallery
+from dpest.report.verdict import Outcome, judge
+from dpest.results import Result
+
+ROOT = Path(__file__).parents[2]
+INFINITE = ("infinite", "無限大")
+TRUE = ("holds", "正しい")
+
+
+def rows(page: str) -> dict[str, list[str]]:
+    """The rows of the tables of a page that start with an algorithm's name."""
+    names = {a.name for a in gallery()}
+    lines = [line.strip("| \n").split(" | ") for line in (ROOT / page).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    found = [[re.sub(r"\[(\w+)\]\(.*?\)", r"\1", cell.strip()) for cell in line] for line in lines]
+    return {cells[0]: cells for cells in found if cells[0] in names}
+
+
+def value(cell: str) -> float:
+    return math.inf if cell.startswith(INFINITE) else float(re.split(r"[ （(]", cell)[0])
+
+
+@pytest.fixture(scope="module", params=gallery(), ids=lambda a: a.name)
+def answer(request: pytest.FixtureRequest) -> tuple[str, float, Result]:
+    algorithm = request.param
+    return algorithm.name, algorithm.claim, dpest.estimate(algorithm.function, algorithm.pairs())
+
+
+@pytest.mark.parametrize(("page", "column"), [("README.md", 1), ("README.ja.md", 1), ("docs/gallery.md", 2)])
+def test_exact_losses(answer: tuple[str, float, Result], page: str, column: int) -> None:
+    name, _, result = answer
+    assert value(rows(page)[name][column]) == pytest.approx(result.epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.ja.md"])
+def test_verdicts(answer: tuple[str, float, Result], page: str) -> None:
+    name, claim, result = answer
+    said = rows(page)[name][3]
+    assert value(said) == pytest.approx(claim, rel=1e-3)
+    assert said.endswith(TRUE) == (judge(result, claim).outcome is Outcome.HOLDS)
