@@ -32,7 +32,7 @@ def report_markdown(report: Report) -> str:
 def summary_row(entry: Entry) -> tuple[str, ...]:
     """Mechanism, claim, loss, verdict, method, time: as text."""
     r = entry.result
-    claim = "" if entry.claim is None else f"{entry.claim:g}"
+    claim = "" if entry.claim is None else f"{entry.claim:.4g}"
     return entry.name, claim, loss(r.epsilon, r.lower, r.upper), verdict_words(entry), r.method, seconds(r.seconds)
 
 

@@ -71,7 +71,7 @@ def _density(worst: Loss, part: StratumLoss, block: Block) -> OutputTable:
         log_density_left=tuple((block.left.log(column)[0] + left).tolist()),
         log_density_right=tuple((block.right.log(column)[0] + right).tolist()),
         axis=_axis(worst.bucket, stratum, stratum.blocks.index(block)),
-        note=_note(worst, stratum),
+        parts=sum(1 for p in worst.parts for b in p.stratum.blocks if Kind.REAL in b.kinds),
     )
 
 
@@ -117,11 +117,6 @@ def _axis(bucket: Bucket, stratum: Stratum, index: int) -> str:
     return text or "output"
 
 
-def _note(worst: Loss, stratum: Stratum) -> str:
-    continuous = sum(1 for p in worst.parts for b in p.stratum.blocks if Kind.REAL in b.kinds)
-    return f"One of {continuous} independent parts of the output." if continuous > 1 else ""
-
-
 # -- masses ------------------------------------------------------------------------------------------------------------
 
 
@@ -131,14 +126,14 @@ def _masses(found: Comparison, worst: Loss, part: StratumLoss) -> OutputTable | 
     group = next((g for g in random_groups if part.stratum in g.strata), None)
     if len(random_groups) > 1 and group is not None:
         rows = list(_group_rows(worst.bucket, group, whole=False))
-        note = f"One of {len(random_groups)} independent parts of the output."
+        parts = len(random_groups)
     else:
         rows = list(itertools.chain.from_iterable(map(_bucket_rows, found.buckets)))
-        note = "* is any number." if any("*" in label for label, _, _ in rows) else ""
+        parts = 1
     if not rows or len(rows) > MOST_ROWS:
         return None
     labels, left, right = zip(*sorted(rows, key=_order), strict=True)
-    return OutputTable(labels=labels, log_left=left, log_right=right, note=note)
+    return OutputTable(labels=labels, log_left=left, log_right=right, parts=parts)
 
 
 def _order(row: Row) -> float:

@@ -40,7 +40,8 @@ def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
     axes = figure.subplots(2, len(columns), squeeze=False, height_ratios=[3, 2])
     for column, draw in enumerate(columns):
         draw(axes[0][column], axes[1][column], outputs)
-        if result is not None:
+        axes[1][column].axhline(0, color="black", linewidth=0.8)
+        if result is not None and outputs.parts == 1:
             _loss_lines(axes[1][column], result)
     axes[0][0].legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderpad=0)
     axes[1][0].set_ylabel("ln(D / D')")
@@ -200,7 +201,6 @@ def _mark(ax: Axes, xs: Sequence[float], ratios: Sequence[float], cap: float) ->
 
 def _loss_lines(ax: Axes, result: Result) -> None:
     """The reported loss as a dotted line on each side that the picture reaches."""
-    ax.axhline(0, color="black", linewidth=0.8)
     if result.epsilon < math.inf:
         text = loss(result.epsilon, result.lower, result.upper)
         for sign in (1, -1):

@@ -21,8 +21,8 @@ TRUE = ("holds", "正しい")
 def rows(page: str) -> dict[str, list[str]]:
     """The rows of the tables of a page that start with an algorithm's name."""
     names = {a.name for a in gallery()}
-    lines = [line.strip("| \n").split(" | ") for line in (ROOT / page).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    found = [[re.sub(r"\[(\w+)\]\(.*?\)", r"\1", cell.strip()) for cell in line] for line in lines]
+    text = re.sub(r"\[(\w+)\]\(.*?\)", r"\1", (ROOT / page).read_text(encoding="utf-8"))
+    found = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.splitlines() if line.startswith("|")]
     return {cells[0]: cells for cells in found if cells[0] in names}
 
 
