@@ -11,7 +11,7 @@ from dpest.cli.options import ask, json_option, question, question_options, samp
 
 @click.command("estimate")
 @question_options
-@click.option("--method", type=click.Choice(["auto", "exact", "sampling"]), default="auto", show_default=True)
+@click.option("--method", type=click.Choice(["auto", "exact", "sampling", "both"]), default="auto", show_default=True)
 @sampling_options
 @json_option
 def command(method: str, as_json: bool, **options: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +13,8 @@ from dpest.errors import ExactRefused
 
 if TYPE_CHECKING:
     from dpest.report.dependence import Dependence
+
+FEW = 1000  # samples, where sampling is the method: the plan is asked for, not the loss
 
 
 @click.command("explain")
@@ -26,7 +28,7 @@ def command(as_json: bool, **options: Any) -> None:
     asked = question(options)
     data = first_pair(asked).left
     found = _traced(asked, data)
-    result = ask(asked, "auto")
+    result = ask(replace(asked, sampling={"samples": FEW, "seed": 0}), "auto")
     if as_json:
         graph = {} if found is None else asdict(found)
         click.echo(json.dumps({"input": show(data), **graph, "method": result.method, "reason": result.reason}, indent=2))

@@ -65,7 +65,8 @@ def dependence(found: Trace) -> Dependence:
 
 def dependence_text(found: Dependence) -> str:
     """The draws, who shares them, and what is released: a few lines."""
-    lines = [f"{found.paths} path{'s' if found.paths > 1 else ''}; the longest has {len(found.draws)} draws:"]
+    count = f"{len(found.draws)} draw{'s' if len(found.draws) != 1 else ''}"
+    lines = [f"{found.paths} paths; the longest has {count}:" if found.paths > 1 else f"1 path with {count}:"]
     lines += [f"  {d.name} = {d.law}{_sharing(d)}" for d in found.draws]
     if found.conditions:
         lines += ["conditions on it:", *(f"  {box.text}" for box in found.conditions)]

@@ -32,7 +32,7 @@ Row = tuple[str, float, float]
 
 def output_table(result: Result) -> OutputTable | None:
     """Both laws of the output on the worst pair; None where the result does not hold them or there is nothing to draw."""
-    profiles = [p.profile for p in result.pairs if p.pair == result.pair]
+    profiles: list[object] = [p.profile for p in result.pairs if p.pair == result.pair]
     comparisons = [p.comparison for p in profiles if isinstance(p, ComparedProfile)]
     return table(comparisons[0]) if comparisons else None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dpest.cli import main
 from dpest.report.html import report_html
 from tests.docs.browser import EXECUTABLE, Browser
 from tests.unit.report.samples import report
@@ -32,3 +33,15 @@ def test_report_fits_a_phone(tmp_path: Path) -> None:
         browser.send("Emulation.setDeviceMetricsOverride", width=380, height=800, deviceScaleFactor=1, mobile=True)
         browser.open(page)
         assert browser.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+@pytest.mark.slow
+def test_report_of_all_21_algorithms(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert main(["report", "--html", str(page)]) == 0
+    with Browser() as browser:
+        browser.open(page)
+        assert [url for url in browser.requests() if not url.startswith("data:")] == [page.resolve().as_uri()]
+        assert browser.complaints() == []
+        assert browser.evaluate("document.querySelectorAll('section').length") == 21
+        assert browser.evaluate("document.querySelectorAll('figure').length") >= 63
