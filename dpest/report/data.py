@@ -23,6 +23,7 @@ class OutputTable:
     log_density_left: tuple[float, ...] = ()
     log_density_right: tuple[float, ...] = ()
     axis: str = "output"
+    slice: bool = False  # whether other coordinates are held fixed where the loss is largest
     parts: int = 1  # how many independent parts the output has, of which this is the worst
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -13,19 +13,15 @@ import numpy as np
 from dpest.engine.cases import Constant
 from dpest.engine.outputs import rebuild
 from dpest.inputs import show
-from dpest.numerics.logspace import Floats
-from dpest.privacy.blocks import Block, Kind, Side
+from dpest.privacy.blocks import Block, Kind
 from dpest.privacy.compare import Comparison, Loss, StratumLoss
 from dpest.privacy.profile import ComparedProfile
 from dpest.privacy.strata import Bucket, Group, Stratum
 from dpest.report.data import OutputTable
+from dpest.report.line import line_through
 from dpest.results import Result
 
-POINTS = 321
 MOST_ROWS = 2000
-MARGIN = 3.0  # of the noise's scale, on either side of the kinks
-FADED = 3.5  # a density this far below its peak, in logarithms, may leave the picture
-WIDENINGS = 12
 
 Row = tuple[str, float, float]
 
@@ -44,7 +40,7 @@ def table(found: Comparison) -> OutputTable | None:
         return None
     part = max(worst.parts, key=lambda p: p.value)
     block = _worst_block(part)
-    if block is not None and block.kinds == (Kind.REAL,):
+    if block is not None and Kind.REAL in block.kinds:
         return _density(worst, part, block)
     if any(b.dimension > 1 for bucket in found.buckets for g in bucket.groups for s in g.strata for b in s.blocks):
         return None
@@ -62,39 +58,17 @@ def _worst_block(part: StratumLoss) -> Block | None:
 def _density(worst: Loss, part: StratumLoss, block: Block) -> OutputTable:
     assert worst.bucket is not None
     stratum = part.stratum
-    at = part.sups[stratum.blocks.index(block)].at
-    y = _grid(block, at)
-    column = y.reshape(-1, 1)
+    line = line_through(block, part.sups[stratum.blocks.index(block)].at)
+    y = line.grid()
     left, right = _others(worst, part, block)
     return OutputTable(
         y=tuple(y.tolist()),
-        log_density_left=tuple((block.left.log(column)[0] + left).tolist()),
-        log_density_right=tuple((block.right.log(column)[0] + right).tolist()),
+        log_density_left=tuple((line.log(block.left, y) + left).tolist()),
+        log_density_right=tuple((line.log(block.right, y) + right).tolist()),
         axis=_axis(worst.bucket, stratum, stratum.blocks.index(block)),
         parts=sum(1 for p in worst.parts for b in p.stratum.blocks if Kind.REAL in b.kinds),
+        slice=block.dimension > 1,
     )
-
-
-def _grid(block: Block, at: Sequence[float], faded: float = FADED, points: int = POINTS) -> Floats:
-    """Even points over the kinks and the mass around them, and points just beside each kink."""
-    sides = (block.left, block.right)
-    kinks = np.array([-k.constant / c for s in sides for k in s.kinks() for _, c in k.terms if len(k.terms) == 1] or [0.0])
-    low, high = kinks.min() - MARGIN * block.scale, kinks.max() + MARGIN * block.scale
-    for _ in range(WIDENINGS):
-        rim = _largest(block, np.array([low, high]))
-        if rim.max() < _largest(block, np.linspace(low, high, POINTS)).max() - faded:
-            break
-        middle = (low + high) / 2
-        low, high = (low + 1.5 * (low - middle) / 2, high) if rim[0] >= rim[1] else (low, high + 1.5 * (high - middle) / 2)
-    near = [a for a in at if low <= a <= high]
-    beside = [k + side * 1e-9 * block.scale for k in (*kinks, *near) for side in (-1, 1)]
-    return np.unique(np.concatenate([np.linspace(low, high, points), beside]))
-
-
-def _largest(block: Block, y: Floats) -> Floats:
-    """The larger of the two log densities."""
-    column = y.reshape(-1, 1)
-    return np.asarray(np.maximum(block.left.log(column)[0], block.right.log(column)[0]))
 
 
 def _others(worst: Loss, part: StratumLoss, block: Block) -> tuple[float, float]:
@@ -162,7 +136,7 @@ def _group_rows(bucket: Bucket, group: Group, whole: bool) -> Iterator[Row]:
 def _stratum_rows(bucket: Bucket, stratum: Stratum, whole: bool) -> Iterator[Row]:
     smooth = [b for b in stratum.blocks if Kind.REAL in b.kinds]
     orders = math.log(stratum.multiplicity)
-    left, right = (orders + sum(_log_mass(b, side(b)) for b in smooth) for side in (_left, _right))
+    left, right = (orders + sum(line_through(b, ()).log_mass(side(b)) for b in smooth) for side in (_left, _right))
     plain = [(b, m) for b, m in zip(stratum.blocks, stratum.members, strict=True) if b not in smooth]
     columns = [b.points() if b.points is not None else np.empty((1, b.dimension)) for b, _ in plain]
     for choice in itertools.islice(itertools.product(*columns), MOST_ROWS + 1):
@@ -175,12 +149,6 @@ def _stratum_rows(bucket: Bucket, stratum: Stratum, whole: bool) -> Iterator[Row
 
 _left = attrgetter("left")
 _right = attrgetter("right")
-
-
-def _log_mass(block: Block, side: Side) -> float:
-    """ln of a density's mass, as well as a picture needs it."""
-    y = _grid(block, (), faded=16.0, points=4001)
-    return float(np.log(np.trapezoid(np.exp(side.log(y.reshape(-1, 1))[0]), y)))
 
 
 class _Any:

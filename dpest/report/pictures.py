@@ -36,8 +36,9 @@ def _outputs(entry: Entry, outputs: OutputTable, key: str) -> Picture:
     svg = figure_svg(plot_outputs(outputs, entry.result), outputs_words(outputs, entry.name), key)
     caption = "The output under both inputs of the worst pair; below, the log ratio. A triangle marks the largest."
     part = f" One of {outputs.parts} independent parts of the output." if outputs.parts > 1 else ""
+    fixed = " The other coordinates are held where the loss is largest." if outputs.slice else ""
     stars = " * is any number." if any("*" in label for label in outputs.labels) else ""
-    return Picture(svg, caption + part + stars)
+    return Picture(svg, caption + part + fixed + stars)
 
 
 def _pairs(entry: Entry, key: str) -> Picture:

@@ -41,7 +41,7 @@ def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
     for column, draw in enumerate(columns):
         draw(axes[0][column], axes[1][column], outputs)
         axes[1][column].axhline(0, color="black", linewidth=0.8)
-        if result is not None and outputs.parts == 1:
+        if result is not None and outputs.parts == 1 and not outputs.slice:
             _loss_lines(axes[1][column], result)
     axes[0][0].legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderpad=0)
     axes[1][0].set_ylabel("ln(D / D')")

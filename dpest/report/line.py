@@ -1,0 +1,72 @@
+"""A block of continuous output coordinates along a line: its first coordinate moves, the others stay where the loss is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpest.numerics.logspace import Floats
+from dpest.privacy.blocks import Block, Side
+
+POINTS = 321
+MARGIN = 3.0  # of the noise's scale, on either side of the kinks
+FADED = 3.5  # a density this far below its peak, in logarithms, may leave the picture
+WIDENINGS = 12
+FAR = 10.0  # a coordinate that tends to infinity stays this many scales away instead
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The line through a place, along the first coordinate."""
+
+    block: Block
+    base: Floats
+
+    def log(self, side: Side, y: Floats) -> Floats:
+        """ln of one side's density at points of the line."""
+        rows = np.tile(self.base, (len(y), 1))
+        rows[:, 0] = y
+        return side.log(rows)[0]
+
+    def largest(self, y: Floats) -> Floats:
+        """The larger of the two log densities."""
+        return np.asarray(np.maximum(self.log(self.block.left, y), self.log(self.block.right, y)))
+
+    def kinks(self) -> Floats:
+        """Where the line crosses a surface on which a density is not smooth."""
+        found = []
+        for side in (self.block.left, self.block.right):
+            for kink in side.kinks():
+                terms = {-1 - v: c for v, c in kink.terms}
+                if terms.get(0):
+                    rest = sum(c * self.base[j] for j, c in terms.items() if j)
+                    found.append(-(kink.constant + rest) / terms[0])
+        return np.array(found or [self.base[0]])
+
+    def grid(self, faded: float = FADED, points: int = POINTS) -> Floats:
+        """Even points over the kinks and the mass around them, and points just beside each kink and the place itself."""
+        kinks, scale = self.kinks(), self.block.scale
+        low, high = kinks.min() - MARGIN * scale, kinks.max() + MARGIN * scale
+        for _ in range(WIDENINGS):
+            rim = self.largest(np.array([low, high]))
+            if rim.max() < self.largest(np.linspace(low, high, POINTS)).max() - faded:
+                break
+            step = 0.375 * (high - low)
+            low, high = (low - step, high) if rim[0] >= rim[1] else (low, high + step)
+        marks = [m for m in (*kinks, self.base[0]) if low <= m <= high]
+        beside = [m + side * 1e-9 * scale for m in marks for side in (-1, 1)]
+        return np.unique(np.concatenate([np.linspace(low, high, points), beside]))
+
+    def log_mass(self, side: Side) -> float:
+        """ln of one side's mass on the line, as well as a picture needs it."""
+        y = self.grid(faded=16.0, points=4001)
+        return float(np.log(np.trapezoid(np.exp(self.log(side, y)), y)))
+
+
+def line_through(block: Block, at: Sequence[float]) -> Line:
+    """The line through a place, brought back from infinity."""
+    reach = FAR * block.scale
+    base = np.clip(np.array(at or [0.0] * block.dimension, dtype=np.float64), -reach, reach)
+    return Line(block, base)
