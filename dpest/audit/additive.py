@@ -21,7 +21,7 @@ _HESSIAN_ROWS = 20_000
 _FIRST_ROWS = 200_000
 _FIRST_STEPS = 15
 _LAST_STEPS = 2
-_ENOUGH = 0.05  # nats of total likelihood
+_ENOUGH = 0.5  # nats of total likelihood, far below what the weights' own noise costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,13 @@ def fit_additive(cells: Sequence[Cells], left: Batch, right: Batch, *, pooled: b
     codes = np.hstack([_codes(cells, batch, offsets, pooled) for batch in (left, right)])
     # Alternate the inputs, so that every odd stride sees as many rows of each.
     n = min(len(left), len(right))
-    order = np.concatenate([np.stack([np.arange(n), len(left) + np.arange(n)], axis=1).ravel(), np.arange(n, len(left)),
-                            len(left) + np.arange(n, len(right))])
+    order = np.concatenate(
+        [
+            np.stack([np.arange(n), len(left) + np.arange(n)], axis=1).ravel(),
+            np.arange(n, len(left)),
+            len(left) + np.arange(n, len(right)),
+        ]
+    )
     data = _Data(codes[:, order], (order < len(left)).astype(np.float64), np.ones(len(order)))
     return _fit(cells, data, offsets)
 

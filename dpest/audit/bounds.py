@@ -19,8 +19,12 @@ class Counts:
     trials_right: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(self.left + other.left, self.right + other.right,
-                      self.trials_left + other.trials_left, self.trials_right + other.trials_right)
+        return Counts(
+            self.left + other.left,
+            self.right + other.right,
+            self.trials_left + other.trials_left,
+            self.trials_right + other.trials_right,
+        )
 
     def ordered(self, direction: Direction) -> tuple[int, int, int, int]:
         """(hits, trials) under the likelier input, then under the other."""

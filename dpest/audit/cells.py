@@ -17,6 +17,7 @@ Codes = NDArray[np.int32]
 
 LEAST_REPEATS = 6
 MOST_ATOMS = 48
+_GRID = 4096
 
 
 class Reading(Enum):
@@ -90,7 +91,7 @@ class Cells:
     def codes(self, batch: Batch) -> Codes:
         """The cell of each row."""
         value = self.column.read(batch)
-        code = np.searchsorted(self.breaks, value, side="right").astype(np.int32)
+        code = place_among(self.breaks, value)
         nan = np.isnan(value)
         if nan.any():
             code[nan] = len(self.breaks) + 1 + self._symbol_codes(value[nan])
@@ -132,6 +133,28 @@ class Cells:
         """The inverse of `to_dict`."""
         column = Column(data["index"], Reading(data["reading"]))
         return named_cells(column, np.array(data["breaks"], dtype=np.float64), data["symbols"])
+
+
+def place_among(breaks: Matrix, values: Matrix) -> Codes:
+    """How many breaks lie at or below each value, as `searchsorted(..., side="right")`; NaN may come out as anything.
+
+    A grid over the breaks answers for all values whose grid cell holds no break; only the others are searched.
+    """
+    if len(breaks) < 4 or len(values) < _GRID or not np.isfinite(breaks[-1] - breaks[0]):
+        return np.searchsorted(breaks, values, side="right").astype(np.int32)
+    low, high = float(breaks[0]), float(breaks[-1])
+    scale = (_GRID - 1) / (high - low)
+
+    def grid(x: Matrix) -> Codes:
+        return ((np.fmin(np.fmax(x, low), high) - low) * scale).astype(np.int32)
+
+    occupied = grid(breaks)
+    table = np.searchsorted(occupied, np.arange(_GRID), side="right").astype(np.int32)
+    table[occupied] = -1
+    code = table[grid(values)]
+    open_ = np.flatnonzero(code < 0)
+    code[open_] = np.searchsorted(breaks, values[open_], side="right")
+    return code
 
 
 def named_cells(column: Column, breaks: Matrix, names: Any) -> Cells:

@@ -30,7 +30,12 @@ class Vector:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"width": self.width, "flags": [list(f) for f in self.flags], "mean": self.mean.tolist(), "scale": self.scale.tolist()}
+        return {
+            "width": self.width,
+            "flags": [list(f) for f in self.flags],
+            "mean": self.mean.tolist(),
+            "scale": self.scale.tolist(),
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Vector:
@@ -176,8 +181,15 @@ def _network(vector: Vector, x: Matrix, y: NDArray[np.int64]) -> Network:
 
     # A fixed number of gradient steps rather than of passes: few samples are passed over more often.
     passes = max(4, 2_000_000 // len(x))
-    model = MLPClassifier((10, 5), batch_size=min(2048, len(x)), learning_rate_init=5e-3, max_iter=passes, n_iter_no_change=passes,
-                          tol=0.0, random_state=0)
+    model = MLPClassifier(
+        (10, 5),
+        batch_size=min(2048, len(x)),
+        learning_rate_init=5e-3,
+        max_iter=passes,
+        n_iter_no_change=passes,
+        tol=0.0,
+        random_state=0,
+    )
     import warnings
 
     with warnings.catch_warnings():
@@ -189,15 +201,19 @@ def _network(vector: Vector, x: Matrix, y: NDArray[np.int64]) -> Network:
 def _trees(vector: Vector, x: Matrix, y: NDArray[np.int64]) -> Trees:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    model = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=15, min_samples_leaf=200 if len(x) > 20_000 else 20,
-                                           early_stopping=False, random_state=0).fit(x, y)
+    model = HistGradientBoostingClassifier(
+        max_iter=60, max_leaf_nodes=15, min_samples_leaf=200 if len(x) > 20_000 else 20, early_stopping=False, random_state=0
+    ).fit(x, y)
     trees = []
     for (predictor,) in model._predictors:
         nodes = predictor.nodes
         leaf = nodes["is_leaf"].astype(bool)
         inner = np.where(leaf, 0, nodes["left"])
-        trees.append(np.column_stack([nodes["feature_idx"], nodes["num_threshold"], inner, np.where(leaf, 0, nodes["right"]),
-                                      nodes["value"]]).astype(np.float64))
+        trees.append(
+            np.column_stack(
+                [nodes["feature_idx"], nodes["num_threshold"], inner, np.where(leaf, 0, nodes["right"]), nodes["value"]]
+            ).astype(np.float64)
+        )
     return Trees(vector, tuple(trees))
 
 

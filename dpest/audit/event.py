@@ -95,7 +95,8 @@ class Event:
         names = [attack.cells[int(j)].column.words(self.width) for j in order[:_MOST_NAMED]]
         more = ", ..." if len(order) > _MOST_NAMED else ""
         shared = ", the same for each" if len(attack.weights) == 1 else ""
-        return f"the weights of the cells of {', '.join(names)}{more} (most telling first{shared}) add up to {sign} {self.threshold:.6g}"
+        columns = f"{', '.join(names)}{more} (most telling first{shared})"
+        return f"the weights of the cells of {columns} add up to {sign} {self.threshold:.6g}"
 
     def _classifier(self, attack: Network | Trees | Estimator) -> str:
         sign = ">=" if self.above else "<="

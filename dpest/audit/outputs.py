@@ -109,7 +109,9 @@ def encode_groups(columns: Columns, rng: np.random.Generator) -> Batch:
     parts = []
     for group in columns.groups:
         values = iter(group.values)
-        leaves = [next(values) if leaf is HOLE else _number(math.nan if leaf == NAN_KEY else leaf, names) for leaf in group.shape.leaves]
+        leaves = [
+            next(values) if leaf is HOLE else _number(math.nan if leaf == NAN_KEY else leaf, names) for leaf in group.shape.leaves
+        ]
         rows = np.column_stack([np.broadcast_to(np.asarray(leaf, dtype=np.float64), (group.rows,)) for leaf in leaves])
         rows[np.isnan(rows) & (symbol_bits(rows) == 0)] = np.nan
         parts.append(Batch(rows + 0.0 if not np.isnan(rows).any() else rows, names))

@@ -36,9 +36,7 @@ def scaled_patterns(n: int, low: float, high: float, adjacency: str = "linf", se
     if not low < high:
         raise InvalidInput(f"the domain must have low < high, got low = {low!r} and high = {high!r}")
     step = (high - low) / 2 if sensitivity is None else sensitivity
-    moved = (
-        Pair(p.name, _moved(p.left, low, high, step), _moved(p.right, low, high, step)) for p in pattern_pairs(n, adjacency)
-    )
+    moved = (Pair(p.name, _moved(p.left, low, high, step), _moved(p.right, low, high, step)) for p in pattern_pairs(n, adjacency))
     return [p for p in moved if not _same(p.left, p.right)]
 
 
@@ -84,5 +82,3 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and a.shape == b.shape and bool(np.all(a == b))
     return type(a) is type(b) and bool(a == b)
-
-

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpest.audit.outputs import Matrix
 
 _LEAST = 1e-9
+_OUTSTANDING = 16.0  # squared standard errors
 
 
 def prior_covariance(one: Matrix, zero: Matrix, numbers: int) -> Matrix:
@@ -17,23 +19,26 @@ def prior_covariance(one: Matrix, zero: Matrix, numbers: int) -> Matrix:
     so that a step stays a step and pure noise is shrunk away.
     """
     size = len(one)
-    covariance = np.diag(np.full(size, _component(one, zero, _blocks(size, numbers, 0), _blocks(size, numbers, 1))))
+    covariance = np.diag(_components(one, zero, _blocks(size, numbers, 0), _blocks(size, numbers, 1)))
     level = 1
     while (1 << level) < 2 * numbers:
         blocks, parents = _blocks(size, numbers, level), _blocks(size, numbers, level + 1)
-        variance = _component(one, zero, blocks, parents)
-        covariance += variance * (blocks[:, None] == blocks[None, :])
+        variance = _components(one, zero, blocks, parents)
+        covariance += variance[:, None] * (blocks[:, None] == blocks[None, :])
         level += 1
     return np.asarray(covariance + _LEAST * np.eye(size))
 
 
-def _blocks(size: int, numbers: int, level: int) -> Matrix:
+def _blocks(size: int, numbers: int, level: int) -> NDArray[np.int64]:
     place = np.arange(size)
     return np.where(place < numbers, place >> level, place + size)
 
 
-def _component(one: Matrix, zero: Matrix, blocks: Matrix, parents: Matrix) -> float:
-    """The variance of the blocks' log ratios around those of their parents, less its noise, weighted by mass."""
+def _components(one: Matrix, zero: Matrix, blocks: NDArray[np.int64], parents: NDArray[np.int64]) -> Matrix:
+    """Per cell: the variance of its block's log ratio around that of its parent.
+
+    A block that stands out has its own variance; the others share one, so that a jump in one place does not make the rest rough.
+    """
     ratio, noise, mass = _ratios(one, zero, blocks)
     above, above_noise, _ = _ratios(one, zero, parents)
     alone = _sizes(blocks) == _sizes(parents)
@@ -41,12 +46,17 @@ def _component(one: Matrix, zero: Matrix, blocks: Matrix, parents: Matrix) -> fl
     gap = np.where(alone, ratio, ratio - above)
     error = np.where(alone, noise, np.maximum(noise - above_noise, 0.0))
     useful = ~(alone & (parents < len(one))) & (mass > 0) & (error > 1e-12)
-    gap, error, share = gap[useful], error[useful], (1 / _sizes(blocks))[useful]
+    outstanding = useful & (gap**2 > _OUTSTANDING * error)
+    usual = useful & ~outstanding
+    shared = _shared(gap[usual], error[usual], mass[usual], (1 / _sizes(blocks))[usual])
+    return np.asarray(np.where(outstanding, gap**2, shared))
+
+
+def _shared(gap: Matrix, error: Matrix, mass: Matrix, share: Matrix) -> float:
+    """One variance by moments, reweighted: rare cells count as far as their noise allows, since rare outputs often leak most."""
     if len(gap) == 0:
         return 0.0
-    # Moment estimates, reweighted: rare cells count as far as their noise allows, since rare outputs often leak most.
-    weight = mass[useful]
-    variance = 0.0
+    weight, variance = mass, 0.0
     for _ in range(4):
         total = float(weight.sum())
         variance = max(float(weight @ (gap**2 - error)) / total, 0.01 * float(weight @ error) / total)
@@ -54,7 +64,7 @@ def _component(one: Matrix, zero: Matrix, blocks: Matrix, parents: Matrix) -> fl
     return variance
 
 
-def _ratios(one: Matrix, zero: Matrix, blocks: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+def _ratios(one: Matrix, zero: Matrix, blocks: NDArray[np.int64]) -> tuple[Matrix, Matrix, Matrix]:
     """Per cell: the log ratio of its block, that ratio's variance, and the cell's mass."""
     _, inverse = np.unique(blocks, return_inverse=True)
     a = np.bincount(inverse, weights=one)[inverse] + 0.5
@@ -63,6 +73,6 @@ def _ratios(one: Matrix, zero: Matrix, blocks: Matrix) -> tuple[Matrix, Matrix, 
     return np.log(a / b) - base, 1 / a + 1 / b, one + zero
 
 
-def _sizes(blocks: Matrix) -> Matrix:
+def _sizes(blocks: NDArray[np.int64]) -> Matrix:
     _, inverse, counts = np.unique(blocks, return_inverse=True, return_counts=True)
     return np.asarray(counts[inverse])

@@ -55,8 +55,14 @@ def rounds(samples: int, runners: int) -> list[tuple[int, int]]:
     return [*(plan or [(samples, runners)]), (samples, 1)] if plan else [(samples, runners)]
 
 
-def race(supply: Supply, runners: Sequence[Runner], samples: int, goal: Goal, features: Sequence[str] | None,
-         fit: Fit = fit_by_features) -> tuple[Lap, tuple[Standing, ...]]:
+def race(
+    supply: Supply,
+    runners: Sequence[Runner],
+    samples: int,
+    goal: Goal,
+    features: Sequence[str] | None,
+    fit: Fit = fit_by_features,
+) -> tuple[Lap, tuple[Standing, ...]]:
     """The best pair and attack, and where the others stood."""
     left = [Runner(r.pair, r.places, tuple(features or ())) for r in runners]
     standings: dict[int, Standing] = {}

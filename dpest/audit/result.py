@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpest.audit.bounds import delta_lower, epsilon_lower_published
 from dpest.audit.choose import CurvePoint
 from dpest.audit.race import Standing
+from dpest.audit.statdp import p_values
 from dpest.audit.witness import AuditWitness
 from dpest.errors import InvalidInput
 from dpest.inputs import Pair
@@ -63,6 +64,10 @@ class AuditResult:
         """The bound as DP-Sniper computes it from the same counts: two Clopper-Pearson bounds, with the floor c."""
         return epsilon_lower_published(self.witness.counts, self.witness.direction, 1 - self.confidence, floor)
 
+    def p_values(self, claims: Sequence[float]) -> list[float]:
+        """StatDP's p-values of each claim, for the same event and counts."""
+        return p_values(self.witness.counts, self.witness.direction, claims, self.seed)
+
     def curve(self) -> tuple[CurvePoint, ...]:
         """The probabilities of ever larger events of the same score under both inputs, in both directions."""
         return self.points
@@ -83,10 +88,11 @@ class AuditResult:
         claim = "" if self.claim is None else f"\n  claim      eps = {self.claim:g}: {self.verdict}"
         at = f" at delta = {self.delta:g}" if self.delta else ""
         lines = [
-            f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})" + claim,
+            f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})"
+            + claim,
             f"  pair       {self.pair}",
             f"  witness    {self.witness}",
-            f"  attack     {self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs in all, seed {self.seed}",
+            f"  attack     {self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs, seed {self.seed}",
         ]
         if self.interrupted:
             lines.append("  interrupted: the bound is from what was counted until then")
@@ -112,8 +118,10 @@ class AuditResult:
             "interrupted": self.interrupted,
             "failure": self.failure,
             "notes": list(self.notes),
-            "standings": [{"pair": s.pair.to_dict(), "features": s.features, "promise": _finite(s.promise), "samples": s.samples}
-                          for s in self.standings],
+            "standings": [
+                {"pair": s.pair.to_dict(), "features": s.features, "promise": _finite(s.promise), "samples": s.samples}
+                for s in self.standings
+            ],
             "curve": [[p.direction.value, p.left, p.right] for p in self.points],
             "witness": self.witness.to_dict(),
         }
@@ -126,11 +134,28 @@ class AuditResult:
     def from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
         """The inverse of `to_dict`."""
         standings = (Standing(Pair.from_dict(s["pair"]), s["features"], s["promise"], s["samples"]) for s in data["standings"])
-        names = ("lower", "epsilon", "confidence", "claim", "delta", "mechanism", "attack", "samples", "runs", "seed", "seconds",
-                 "interrupted", "failure")
-        return cls(**{name: data[name] for name in names}, notes=tuple(data["notes"]), standings=tuple(standings),
-                   points=tuple(CurvePoint(Direction(d), p, q) for d, p, q in data["curve"]),
-                   witness=AuditWitness.from_dict(data["witness"]))
+        names = (
+            "lower",
+            "epsilon",
+            "confidence",
+            "claim",
+            "delta",
+            "mechanism",
+            "attack",
+            "samples",
+            "runs",
+            "seed",
+            "seconds",
+            "interrupted",
+            "failure",
+        )
+        return cls(
+            **{name: data[name] for name in names},
+            notes=tuple(data["notes"]),
+            standings=tuple(standings),
+            points=tuple(CurvePoint(Direction(d), p, q) for d, p, q in data["curve"]),
+            witness=AuditWitness.from_dict(data["witness"]),
+        )
 
     @classmethod
     def from_json(cls, text: str) -> AuditResult:

@@ -27,7 +27,7 @@ from dpest.audit.statdp import statdp
 from dpest.audit.supply import CountChunk, Stage, Supply, Tally, Where, chunk_size, count_event
 from dpest.audit.witness import AuditWitness
 from dpest.engine.checkpoint import Checkpoint
-from dpest.engine.executors import Automatic, opened
+from dpest.engine.executors import opened
 from dpest.engine.fingerprint import fingerprint
 from dpest.engine.progress import Bar, Progress
 from dpest.engine.streams import resolve_seed
@@ -128,8 +128,16 @@ def audit(
     return replace(result, runs=result.runs + supply.runs, seconds=time.perf_counter() - start, notes=(*notes, *result.notes))
 
 
-def _settings(samples: int, confidence: float, claim: float | None, delta: float, attack: str, features: str | Sequence[str],
-              c: float | str, classifier: Any) -> Settings:
+def _settings(
+    samples: int,
+    confidence: float,
+    claim: float | None,
+    delta: float,
+    attack: str,
+    features: str | Sequence[str],
+    c: float | str,
+    classifier: Any,
+) -> Settings:
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 100:
         raise InvalidInput(f"samples must be a whole number >= 100, got {samples!r}")
     if not 0 < confidence < 1:
@@ -181,7 +189,8 @@ def _search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Fo
     match settings.attack:
         case "sniper":
             event, direction = snipe(train, choose, settings.classifier, settings.size or 0.01, width)
-            name = f"DP-Sniper ({settings.classifier if isinstance(settings.classifier, str) else type(settings.classifier).__name__})"
+            kind = settings.classifier if isinstance(settings.classifier, str) else type(settings.classifier).__name__
+            name = f"DP-Sniper ({kind})"
         case "statdp":
             event, direction = statdp(train, settings.goal, width)
             name = "StatDP"
@@ -229,7 +238,9 @@ def _until_refuted(source: Sampler, found: Found, settings: Settings, seed: int,
     return tally, interrupted, lower
 
 
-def _result(source: Sampler, found: Found, settings: Settings, seed: int, tally: Tally, lower: float, interrupted: bool) -> AuditResult:
+def _result(
+    source: Sampler, found: Found, settings: Settings, seed: int, tally: Tally, lower: float, interrupted: bool
+) -> AuditResult:
     counts = tally.counts
     if tally.failure is not None and counts.trials_left == 0:
         raise MechanismError(tally.failure)

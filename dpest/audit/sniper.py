@@ -42,7 +42,7 @@ def optimality_gap(samples: int, c: float = 0.01, alpha: float = 0.05) -> float:
 
 
 def randomised_threshold(scores: Matrix, c: float) -> tuple[float, float]:
-    """The threshold t and tie probability q such that {score > t}, and {score = t} with probability q, cover exactly c N scores."""
+    """The threshold t and tie probability q with which {score > t}, and {score = t} q times, cover exactly c N scores."""
     _fraction("c", c)
     n = len(scores)
     ordered = np.sort(scores)[::-1]
@@ -62,7 +62,10 @@ def snipe(train: Sequence[Batch], choose: Sequence[Batch], classifier: Any, c: f
     model = fit_classifier(classifier, left, right)
     scores = [model.score(b.resized(width)) for b in choose]
     found = []
-    for direction, likelier, other, sign in ((Direction.LEFT, scores[0], scores[1], 1.0), (Direction.RIGHT, scores[1], scores[0], -1.0)):
+    for direction, likelier, other, sign in (
+        (Direction.LEFT, scores[0], scores[1], 1.0),
+        (Direction.RIGHT, scores[1], scores[0], -1.0),
+    ):
         t, q = randomised_threshold(sign * other, c)
         event = Event(model, sign * t, direction is Direction.LEFT, width, q)
         found.append((_share(sign * likelier, t, q), event, direction))

@@ -86,8 +86,17 @@ class Supply:
 
     def _run(self, work: DrawChunk, chunks: Chunks, key: str) -> Gathered[list[Batch]]:
         empty: list[Batch] = []
-        gathered = run_chunks(work, chunks, lambda state, batch: [*state, batch], empty, executor=self.where.executor,
-                              checkpoint=self.where.checkpoint, progress=self.where.progress, message="looking for the event", key=key)
+        gathered = run_chunks(
+            work,
+            chunks,
+            lambda state, batch: [*state, batch],
+            empty,
+            executor=self.where.executor,
+            checkpoint=self.where.checkpoint,
+            progress=self.where.progress,
+            message="looking for the event",
+            key=key,
+        )
         if gathered.interrupted:
             raise KeyboardInterrupt
         return gathered
@@ -137,5 +146,14 @@ class CountChunk:
 def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:
     """Count an event on `count` fresh outputs of each input."""
     chunks = Chunks(count, chunk_size(work.sampler))
-    return run_chunks(work, chunks, Tally.__add__, Tally(Counts()), executor=where.executor, checkpoint=where.checkpoint,
-                      progress=where.progress, message="bounding the event", key=f"final {work.first}")
+    return run_chunks(
+        work,
+        chunks,
+        Tally.__add__,
+        Tally(Counts()),
+        executor=where.executor,
+        checkpoint=where.checkpoint,
+        progress=where.progress,
+        message="bounding the event",
+        key=f"final {work.first}",
+    )

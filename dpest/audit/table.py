@@ -45,8 +45,11 @@ def count_rows(left: Batch, right: Batch) -> Counted:
     both = np.concatenate([row_keys(left), row_keys(right)])
     keys, first, inverse, counts = np.unique(both, return_index=True, return_inverse=True, return_counts=True)
     k = np.bincount(inverse[: len(left)], minlength=len(keys))
-    values = np.where((first < len(left))[:, None], left.values[np.minimum(first, len(left) - 1)],
-                      right.values[np.maximum(first - len(left), 0)])
+    values = np.where(
+        (first < len(left))[:, None],
+        left.values[np.minimum(first, len(left) - 1)],
+        right.values[np.maximum(first - len(left), 0)],
+    )
     return Counted(keys, Batch(values, {**left.names, **right.names}, left.single), k, counts - k)
 
 

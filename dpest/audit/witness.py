@@ -60,8 +60,13 @@ class AuditWitness:
         """The share of hits under D'."""
         return self.counts.right / max(self.counts.trials_right, 1)
 
-    def verify(self, mechanism: Callable[..., Any] | Sampler, samples: int = 1_000_000, seed: int | None = None,
-               executor: int | Executor | None = None) -> Verification:
+    def verify(
+        self,
+        mechanism: Callable[..., Any] | Sampler,
+        samples: int = 1_000_000,
+        seed: int | None = None,
+        executor: int | Executor | None = None,
+    ) -> Verification:
         """Bound the same event again on new samples of a mechanism; the event is fixed, so all of alpha goes to it."""
         if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
             raise InvalidInput(f"samples must be a whole number >= 1, got {samples!r}")
@@ -102,8 +107,17 @@ class AuditWitness:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AuditWitness:
         """The inverse of `to_dict`."""
-        return cls(Pair.from_dict(data["pair"]), Direction(data["direction"]), Event.from_dict(data["event"]), Counts(*data["counts"]),
-                   data["lower"], data["confidence"], data["delta"], data["seed"], dict(data["versions"]))
+        return cls(
+            Pair.from_dict(data["pair"]),
+            Direction(data["direction"]),
+            Event.from_dict(data["event"]),
+            Counts(*data["counts"]),
+            data["lower"],
+            data["confidence"],
+            data["delta"],
+            data["seed"],
+            dict(data["versions"]),
+        )
 
     def to_json(self, indent: int | None = None) -> str:
         """The witness as JSON text; `AuditWitness.from_json` reads it back."""
