@@ -423,9 +423,9 @@ class Dist:
 
     def sample(self, size: int, rng: np.random.Generator | int | None = None) -> npt.NDArray[Any]:
         """Fresh values, drawn through the graph."""
-        from dpest.engine.sampling import sample_values
+        from dpest.engine.joint_samples import joint_samples
 
-        return sample_values([self.node], size, np.random.default_rng(rng))[0]
+        return joint_samples([self], size, np.random.default_rng(rng))[:, 0]
 
 
 def _divided(a: Linear, divisor: float) -> Linear:

@@ -80,7 +80,7 @@ def auto_dist(function: Callable[..., Any]) -> Mechanism:
     def dist(data: Any, *args: Any, **params: Any) -> Any:
         if RUN.get() is not None:  # inside a trace the run itself is what is asked for
             return mechanism(data, *args, **params)
-        from dpest.engine.compile import compile
+        from dpest.engine.program import compile
 
         return compile(lambda x: mechanism(x, *args, **params))(data)
 

@@ -71,6 +71,7 @@ class Between(Factor):
 
     def log(self, values: Values) -> Answer:
         law = self.law
+        error: Floats | float = law.error
         if isinstance(law, Continuous):
             low = _largest([e.at(values) for e, _ in self.lowers])
             high = _smallest([e.at(values) for e, _ in self.uppers])
@@ -80,12 +81,13 @@ class Between(Factor):
                 out = law.log_sf(low)
             else:
                 out = law.log_interval(low, high)
+                error = error + _width_error(np.asarray(low), np.asarray(high), law.scale)
         else:
             assert isinstance(law, Discrete)
             first = _largest([law.first(e.at(values), strict) for e, strict in self.lowers])
             last = _smallest([law.last(e.at(values), strict) for e, strict in self.uppers])
             out = law.log_between(first, last)
-        return (out if self.power == 1 else self.power * out), self.power * law.error
+        return (out if self.power == 1 else self.power * out), self.power * error
 
     def laws(self) -> Iterator[Law]:
         yield self.law
@@ -256,6 +258,13 @@ class Integral(Factor):
             shares = np.exp(out - known[:, None])
         left = 0.0 if law.finite else np.exp(np.minimum(-80.0 - known, 0.0))
         return total, (shares * error).sum(axis=1) + left
+
+
+def _width_error(low: Floats, high: Floats, scale: float) -> Floats:
+    """The relative error of an interval's probability that comes from rounding its ends."""
+    width = np.minimum(np.maximum(high - low, 1e-300), scale)
+    size = np.where(np.isfinite(low), np.abs(low), 0.0) + np.where(np.isfinite(high), np.abs(high), 0.0)
+    return np.minimum(2.3e-16 * size / width, 1.0)
 
 
 def snapped(x: Floats) -> Floats:

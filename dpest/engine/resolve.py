@@ -92,9 +92,9 @@ def affine(x: Any, ask: Ask) -> Linear:
 
 def leaf(x: Any, ask: Ask) -> Any:
     """An output value brought down to a constant, an affine expression of draws, or a rounding of one."""
+    while isinstance(x, Where):
+        x = x.yes if decide(x.condition, ask) else x.no
     match x:
-        case Where(condition=condition, yes=yes, no=no):
-            return leaf(yes if decide(condition, ask) else no, ask)
         case Compare() | Not() | All():
             return decide(x, ask)
         case ArgExtreme():

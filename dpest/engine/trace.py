@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from dpest.core import RUN
@@ -26,8 +27,13 @@ Bounds = dict[Any, tuple[float, bool, float, bool]]  # direction -> (low, strict
 class Path:
     """One way through the program: the conditions taken, and what it returns."""
 
-    conditions: tuple[Literal, ...]
+    steps: tuple[tuple[Literal, ...], ...]  # what each fork on the way added
     output: Flat
+
+    @cached_property
+    def conditions(self) -> tuple[Literal, ...]:
+        """Every inequality that holds on this path."""
+        return tuple(x for step in self.steps for x in step)
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]
             continue
         if not paths:
             _check_replay(run, output, mechanism, data, params, limits)
-        paths.append(Path(tuple(run.conditions), output))
+        paths.append(Path(tuple(run.steps), output))
     unexplored = math.log(math.fsum(math.exp(m) for m in left_out)) if left_out else -math.inf
     return Trace(tuple(paths), unexplored)
 
@@ -115,7 +121,7 @@ class _Branch:
     outcomes: list[bool] = field(default_factory=list)
     prints: list[Any] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
-    conditions: list[Literal] = field(default_factory=list)
+    steps: list[tuple[Literal, ...]] = field(default_factory=list)
     bounds: Bounds = field(default_factory=dict)
     forks: int = 0
     log_mass: float = 0.0
@@ -133,7 +139,7 @@ class TraceRun:
         self.outcomes = list(branch.outcomes)
         self.prints = list(branch.prints)
         self.called = 0
-        self.conditions = list(branch.conditions)
+        self.steps = list(branch.steps)
         self.bounds = dict(branch.bounds)
         self.forks = branch.forks
         self.log_mass = branch.log_mass
@@ -205,7 +211,7 @@ class TraceRun:
                 list(self.outcomes),
                 list(self.prints),
                 list(self.draws),
-                [*self.conditions, *new],
+                [*self.steps, new],
                 _all_narrowed(self.bounds, new),
                 self.forks,
                 self.log_mass + chance,
@@ -213,7 +219,7 @@ class TraceRun:
         )
 
     def _take(self, new: tuple[Literal, ...], chance: float) -> None:
-        self.conditions.extend(new)
+        self.steps.append(new)
         self.bounds = _all_narrowed(self.bounds, new)
         self.log_mass += chance
 
@@ -228,7 +234,7 @@ def _check_replay(
     run: TraceRun, output: Flat, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits
 ) -> None:
     """The first path once more: the same decisions must give the same output."""
-    branch = _Branch(run.outcomes, run.prints, run.draws, run.conditions, run.bounds, run.forks, run.log_mass)
+    branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass)
     again = TraceRun(branch, [], limits)
     second = execute(again, mechanism, data, params)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):

@@ -64,7 +64,7 @@ class Laplace(Continuous):
         return np.copysign(values, rng.integers(0, 2, size, dtype=np.int8) - 0.5)
 
     def shift(self, d: float) -> Shift:
-        return Shift(abs(d) / self.b, 0.0)
+        return Shift(abs(d) / self.b, 0.0, 1 if d > 0 else -1) if d else NO_SHIFT
 
     def words(self) -> str:
         return f"laplace({self.b:g})"
@@ -143,10 +143,15 @@ class Exponential(Continuous):
 
     def shift(self, d: float) -> Shift:
         # x + d < 0 is impossible for the shifted law when d < 0.
-        return Shift(d / self.b, 0.0) if d >= 0 else Shift(math.inf, 0.0)
+        return Shift(d / self.b, 0.0, 1) if d >= 0 else Shift(math.inf, 0.0)
 
     def words(self) -> str:
         return f"exponential({self.b:g})"
+
+
+def _steep(z: Floats) -> Floats:
+    """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
+    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (z - 699.0))
 
 
 @dataclass(frozen=True)
@@ -167,12 +172,10 @@ class Gumbel(Continuous):
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         z = np.asarray(x, float) / self.b
-        with np.errstate(over="ignore"):
-            return -z - np.exp(-z) - math.log(self.b)
+        return -z - _steep(-z) - math.log(self.b)
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
-        with np.errstate(over="ignore"):
-            return -np.exp(-np.asarray(x, float) / self.b)
+        return -_steep(-np.asarray(x, float) / self.b)
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
         return log1mexp(self.log_cdf(x))

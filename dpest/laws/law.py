@@ -24,6 +24,7 @@ class Shift:
 
     loss: float
     at: float
+    ray: int = 0  # +1 or -1: every x beyond `at` on that side attains it
 
 
 class Law(ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from dpest.laws.law import Continuous, Rng
 from dpest.numerics.logspace import Floats, log1mexp, log_diff
-from dpest.numerics.quadrature import NODES, TO_COEFFICIENTS, rounding
+from dpest.numerics.quadrature import NODES, ORDER, TO_COEFFICIENTS, rounding
 
 _HALVINGS = 40
 _MOST = 20_000  # panels that one round may hold before no more are halved
@@ -61,8 +62,13 @@ class Panels(Continuous):
 
     @cached_property
     def _antiderivative(self) -> Floats:
-        """Legendre coefficients of the integral from the panel's left end."""
-        return np.asarray(np.polynomial.legendre.legint(self.coefficients, lbnd=-1, axis=1)) * self._half[:, None]
+        """Chebyshev coefficients of the integral from the panel's left end."""
+        legendre = np.polynomial.legendre.legint(self.coefficients, lbnd=-1, axis=1)
+        return np.asarray(legendre @ _CHEBYSHEV) * self._half[:, None]
+
+    @cached_property
+    def _chebyshev(self) -> Floats:
+        return np.asarray(self.coefficients @ _CHEBYSHEV[:-1, :-1])
 
     @cached_property
     def _log_panel(self) -> Floats:
@@ -89,7 +95,7 @@ class Panels(Continuous):
         x = np.asarray(x, float)
         at, z = self._locate(x)
         with np.errstate(divide="ignore", invalid="ignore"):
-            out = np.log(np.maximum(_series(self.coefficients, at, z), 0.0)) + self.offsets[at]
+            out = np.log(np.maximum(_series(self._chebyshev, at, z), 0.0)) + self.offsets[at]
         out = np.where((x >= self.edges[0]) & (x <= self.edges[-1]), out, -np.inf)
         for sign, end, tail in zip((-1, 1), self._ends, self.tails, strict=True):
             if tail:
@@ -97,16 +103,29 @@ class Panels(Continuous):
         return out
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
-        return self.log_interval(-np.inf, x)
+        x = np.asarray(x, float)
+        inside = np.clip(x, *self._ends)
+        i, z = self._locate(inside)
+        with np.errstate(divide="ignore"):
+            part = np.log(np.maximum(_series(self._antiderivative, i, z), 0.0)) + self.offsets[i]
+        return self._with_tails(np.logaddexp(self._below[i], part), np.full(x.shape, -np.inf), x)
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
-        return self.log_interval(x, np.inf)
+        x = np.asarray(x, float)
+        i, z = self._locate(np.clip(x, *self._ends))
+        left = _series(self._antiderivative, i, z)
+        with np.errstate(divide="ignore"):
+            part = np.log(np.maximum(np.exp(self._log_panel[i] - self.offsets[i]) - left, 0.0)) + self.offsets[i]
+        return self._with_tails(np.logaddexp(self._above[i + 1], part), x, np.full(x.shape, np.inf))
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-        out = self._inside(np.clip(low, *self._ends), np.clip(high, *self._ends))
+        return self._with_tails(self._inside(np.clip(low, *self._ends), np.clip(high, *self._ends)), low, high)
+
+    def _with_tails(self, out: Floats, low: Floats, high: Floats) -> Floats:
+        """The mass inside the table, and what lies beyond its open ends."""
         for sign, end, tail in zip((-1, 1), self._ends, self.tails, strict=True):
-            if tail:
+            if tail and np.any(sign * (high if sign > 0 else low) > sign * end):
                 near, far = (low, high) if sign > 0 else (-high, -low)
                 out = np.logaddexp(out, _tail_mass(tail, near - sign * end, far - sign * end))
         return np.where(low < high, out, -np.inf)
@@ -156,14 +175,30 @@ def _tail_mass(tail: tuple[float, float], near: Floats, far: Floats) -> Floats:
     return np.where(near < far, out, -np.inf)
 
 
-def _series(coefficients: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
-    """Each point's own Legendre series (Clenshaw)."""
+def _to_chebyshev(size: int) -> Floats:
+    """The matrix that takes Legendre coefficients to Chebyshev ones, from values at the Chebyshev points."""
+    angle = math.pi * (np.arange(2 * size) + 0.5) / (2 * size)
+    legendre = np.polynomial.legendre.legvander(np.cos(angle), size - 1)
+    waves = np.cos(angle[:, None] * np.arange(size)) / size
+    waves[:, 0] *= 0.5
+    return np.asarray(legendre.T @ waves)
+
+
+_CHEBYSHEV = _to_chebyshev(ORDER + 1)
+
+
+def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
+    """Each point's own series: T_k(cos a) = cos(k a) for few points, Clenshaw's recurrence for many."""
     z = np.clip(z, -1.0, 1.0)
-    b1 = b2 = np.zeros(np.shape(z))
-    columns = np.ascontiguousarray(coefficients.T)
+    if z.size < 2000:
+        waves = np.cos(np.arccos(z)[..., None] * np.arange(chebyshev.shape[1]))
+        return np.asarray(np.einsum("...k,...k->...", waves, chebyshev[at]))
+    b1 = b2 = np.zeros(z.shape)
+    columns = np.ascontiguousarray(chebyshev.T)
+    twice = 2 * z
     for k in range(columns.shape[0] - 1, 0, -1):
-        b1, b2 = columns[k][at] + (2 * k + 1) / (k + 1) * z * b1 - (k + 1) / (k + 2) * b2, b1
-    return np.asarray(columns[0][at] + z * b1 - 0.5 * b2)
+        b1, b2 = columns[k][at] + twice * b1 - b2, b1
+    return np.asarray(columns[0][at] + z * b1 - b2)
 
 
 def tabulate(
@@ -191,7 +226,7 @@ def tabulate(
         if halving == _HALVINGS - 1 or fine.size > _MOST:
             fine[:] = True
         top = np.where(np.isfinite(offset), offset, 0.0)
-        kept.append((low[fine], high[fine], top[fine], coefficients[fine], (tail + noise)[fine]))
+        kept.append((low[fine], high[fine], top[fine], coefficients[fine], (tail + noise + rounding(top))[fine]))
         if fine.all():
             break
         middle = (low + half)[~fine]

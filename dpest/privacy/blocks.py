@@ -112,7 +112,8 @@ class Block:
     left: Side
     right: Side
     points: Callable[[], Floats] | None = None  # for a lattice: candidate points, one per row
-    scale: float = 1.0
+    scale: float = 1.0  # the smallest of any law in it
+    widest: float = 1.0  # the largest
 
     @property
     def dimension(self) -> int:

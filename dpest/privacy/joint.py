@@ -1,32 +1,46 @@
-"""The largest log ratio on several real coordinates at once: a grid over the cells between kinks, then lines through its best.
+"""The largest log ratio on several real coordinates at once: a grid over the cells between kinks, then a climb from its best.
 
-Coordinate-wise ascent alone would stop on a ridge such as x = y; lines also go along sums and differences.
+The climb looks along coordinates, sums and differences of them (coordinates alone would stop on a ridge such as
+x = y), at distances of every order of magnitude and at the kinks, all in one evaluation; the tails likewise.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 
 import numpy as np
 
 from dpest.engine.expressions import Expr
 from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, product_points
-from dpest.privacy.line import Line, one_way
+from dpest.privacy.line import Tail, larger
 from dpest.privacy.logs import BothWays, Logs, Sup, best, logs_at
 
-_MOST_POINTS = 20_000
-_STARTS = 2
-_SWEEPS = 6
+_MOST_POINTS = 4_000
+_STEPS = 200
+_SIZES = 2.0 ** np.arange(-40, 7)
+_DISTANCES = 2.0 ** np.arange(3, 11)
 
 
 def on_space(block: Block) -> BothWays:
     """The block's loss in both directions."""
     kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
     logs = logs_at(block, _grid(kinks, block)).above(block.log_floor)
-    return BothWays(_climb(block, kinks, logs, swap=False), _climb(block, kinks, logs.swapped(), swap=True))
+    ways = []
+    for swap in (False, True):
+        top = best(logs.swapped() if swap else logs)
+        if math.isfinite(top.value):
+            top = _climbed(block, kinks, top, swap)
+        if math.isfinite(top.value):
+            top = _with_tails(block, top, swap)
+        ways.append(top)
+    return BothWays(ways[0], ways[1])
+
+
+def _evaluated(block: Block, y: Floats, swap: bool) -> Logs:
+    logs = logs_at(block, y)
+    return logs.swapped() if swap else logs
 
 
 def _grid(kinks: list[Expr], block: Block) -> Floats:
@@ -57,73 +71,58 @@ def _column(values: list[float], scale: float) -> Floats:
     places = np.array(values)
     middles = 0.5 * (places[1:] + places[:-1])
     far = scale * np.array([0.5, 2.0, 8.0, 60.0])
-    return np.unique(np.concatenate([places - 1e-9 * scale, places + 1e-9 * scale, middles, places[0] - far, places[-1] + far]))
+    side = 1e-12 * np.maximum(scale, np.abs(places))
+    return np.unique(np.concatenate([places - side, places + side, middles, places[0] - far, places[-1] + far]))
 
 
-def _climb(block: Block, kinks: list[Expr], logs: Logs, *, swap: bool) -> Sup:
-    top = best(logs)
-    if not math.isfinite(top.value):
-        return top
-    ratio = logs.ratio
-    starts = [np.array(top.at), *(logs.y[i] for i in np.argsort(ratio)[::-1][: _STARTS - 1])]
-    for start in starts:
-        top = _ascend(block, kinks, start, top, swap)
-        if top.value == math.inf:
-            return top
-    return top
-
-
-def _ascend(block: Block, kinks: list[Expr], start: Floats, top: Sup, swap: bool) -> Sup:
-    place = start
-    here = -math.inf
-    for _ in range(_SWEEPS):
-        before = here
-        for direction in _directions(block.dimension):
-            sup = one_way(_line(block, kinks, place, direction, swap))
-            found = _lifted(sup, place, direction)
-            if found.value > top.value and (found.lower > top.upper or not found.limit):
-                top = found
-            if sup.value == math.inf:
-                return top
-            if sup.value > here and math.isfinite(sup.at[0] if sup.at else math.nan):
-                here, place = sup.value, place + sup.at[0] * direction
-        if here <= before + 1e-13 * max(1.0, abs(here)):
-            break
-    return top
-
-
-def _directions(d: int) -> Iterable[Floats]:
+def _directions(d: int) -> Floats:
     unit = np.eye(d)
-    yield from unit
-    for i, j in itertools.combinations(range(d), 2):
-        yield unit[i] + unit[j]
-        yield unit[i] - unit[j]
-    if d > 2:
-        yield np.ones(d)
+    pairs = [unit[i] + s * unit[j] for i, j in itertools.combinations(range(d), 2) for s in (1, -1)]
+    return np.array([*unit, *pairs, *([np.ones(d)] if d > 2 else [])])
 
 
-def _line(block: Block, kinks: list[Expr], place: Floats, direction: Floats, swap: bool) -> Line:
-    """The block along a line through a place."""
-    crossings = [0.0]
-    for k in kinks:
-        slope = sum(c * direction[-1 - v] for v, c in k.terms)
-        if abs(slope) > 1e-12:
-            crossings.append(-(k.constant + sum(c * place[-1 - v] for v, c in k.terms)) / slope)
+def _climbed(block: Block, kinks: list[Expr], top: Sup, swap: bool) -> Sup:
+    """Moves to the best of many places around, until none is better by more than rounding."""
+    directions = _directions(block.dimension)
+    for _ in range(_STEPS):
+        place = np.array(top.at)
+        offsets = _offsets(kinks, place, directions, block.scale)
+        found = best(_evaluated(block, place + offsets, swap).above(block.log_floor))
+        if not found.value > top.value + (found.upper - found.value):
+            return top
+        top = found
+        if found.value == math.inf:
+            return found
+    return top
 
-    def evaluate(t: Floats) -> Logs:
-        logs = logs_at(block, place[None, :] + t[:, None] * direction[None, :])
-        logs = Logs(t[:, None], logs.p, logs.q, logs.error)
-        return logs.swapped() if swap else logs
 
-    return Line(evaluate, np.unique(np.round(crossings, 12)), block.scale, block.log_floor)
+def _offsets(kinks: list[Expr], place: Floats, directions: Floats, scale: float) -> Floats:
+    """Steps of every size in every direction, and to either side of every kink on the way."""
+    out = []
+    for direction in directions:
+        sizes = [scale * _SIZES, -scale * _SIZES]
+        for k in kinks:
+            slope = sum(c * direction[-1 - v] for v, c in k.terms)
+            if abs(slope) > 1e-12:
+                t = -(k.constant + sum(c * place[-1 - v] for v, c in k.terms)) / slope
+                side = 1e-12 * max(scale, abs(t))
+                sizes.append(np.array([t - side, t + side]))
+        out.append(np.concatenate(sizes)[:, None] * direction)
+    return np.concatenate(out)
 
 
-def _lifted(sup: Sup, place: Floats, direction: Floats) -> Sup:
-    """A supremum on a line, with its place in space."""
-    if not sup.at:
-        return sup
-    if math.isinf(sup.at[0]):
-        at = tuple(float(p) if d == 0 else math.copysign(math.inf, d * sup.at[0]) for p, d in zip(place, direction, strict=True))
-    else:
-        at = tuple(float(v) for v in place + sup.at[0] * direction)
-    return Sup(sup.value, sup.lower, sup.upper, at, sup.log_p, sup.log_q, sup.limit)
+def _with_tails(block: Block, top: Sup, swap: bool) -> Sup:
+    """The supremum, with the limits along every direction from its place taken in."""
+    place = np.array(top.at)
+    rays = np.array([sign * v for v in _directions(block.dimension) for sign in (1, -1)])
+    steps = _DISTANCES if block.log_floor == -math.inf else _DISTANCES / 64
+    y = place + block.widest * steps[None, :, None] * rays[:, None, :]
+    logs = _evaluated(block, y.reshape(-1, block.dimension), swap)
+    for i, ray in enumerate(rays):
+        part = slice(i * len(steps), (i + 1) * len(steps))
+        tail = Logs(logs.y[part], logs.p[part], logs.q[part], logs.error[part])
+        if len(tail.above(block.log_floor).y) < len(steps):
+            continue
+        towards = tuple(float(p) if r == 0 else math.copysign(math.inf, r) for p, r in zip(place, ray, strict=True))
+        top = larger(top, Tail(tail, steps, towards, block.log_floor == -math.inf).limit())
+    return top

@@ -25,6 +25,7 @@ class Line:
     evaluate: Callable[[Floats], Logs]
     kinks: Floats
     scale: float
+    widest: float  # the largest scale of any law in it
     log_floor: float  # the log density below which nothing is claimed
 
     def swapped(self) -> Line:
@@ -34,7 +35,7 @@ class Line:
 
 def block_line(block: Block) -> Line:
     """A block with one real coordinate."""
-    return Line(lambda t: logs_at(block, t[:, None]), line_kinks(block), block.scale, block.log_floor)
+    return Line(lambda t: logs_at(block, t[:, None]), line_kinks(block), block.scale, block.widest, block.log_floor)
 
 
 def line_kinks(block: Block) -> Floats:
@@ -44,30 +45,30 @@ def line_kinks(block: Block) -> Floats:
 
 
 def both_ways(line: Line) -> BothWays:
-    """The suprema along a line in both directions; the scan is shared."""
-    logs = line.evaluate(_scan(line.kinks, line.scale)).above(line.log_floor)
-    return BothWays(one_way(line, logs), one_way(line.swapped(), logs.swapped()))
-
-
-def one_way(line: Line, logs: Logs | None = None) -> Sup:
-    """The supremum of ln p - ln q along a line."""
-    logs = logs or line.evaluate(_scan(line.kinks, line.scale)).above(line.log_floor)
-    sup = _at_kink(line, best(_refined(logs, line.evaluate)))
+    """The suprema along a line in both directions; scan and tails are shared."""
+    logs = line.evaluate(_scan(line)).above(line.log_floor)
     inside = logs.y[:, 0] if line.log_floor > -math.inf and len(logs.y) else line.kinks
     known = line.kinks[(line.kinks >= inside.min()) & (line.kinks <= inside.max())]
-    for sign in (1, -1):
-        end = float(known.max() if sign > 0 else known.min()) if known.size else float(np.median(inside))
-        sup = with_tail(line, sup, end, sign, line.scale)
-    return _with_ray(sup, logs, line.kinks)
+    ends = (float(known.min()), float(known.max())) if known.size else (float(np.median(inside)),) * 2
+    tails = [t for sign, end in zip((-1, 1), ends, strict=True) if (t := tail_logs(line, end, sign, line.widest))]
+    ways = []
+    for way in (line, line.swapped()):
+        sup = _at_kink(way, best(_refined(logs, way.evaluate)))
+        for tail in tails:
+            sup = larger(sup, tail.limit())
+        ways.append(_with_ray(sup, logs, line.kinks))
+        logs, tails = logs.swapped(), [t.swapped() for t in tails]
+    return BothWays(ways[0], ways[1])
 
 
-def _scan(kinks: Floats, scale: float) -> Floats:
+def _scan(line: Line) -> Floats:
     """Places between, beside and beyond the kinks."""
+    kinks, scale = line.kinks, line.scale
     unit = 0.5 - 0.5 * np.cos(math.pi * (np.arange(_SCAN) + 0.5) / _SCAN)
     low, high = kinks[:-1, None], kinks[1:, None]
     inner = (low + (high - low) * unit).ravel()
     side = _SIDE * np.maximum(np.abs(kinks), scale)
-    far = scale * _FAR
+    far = scale * _FAR if line.widest <= 2 * scale else np.concatenate([scale * _FAR, line.widest * _FAR])
     return np.unique(np.concatenate([inner, kinks - side, kinks + side, kinks[0] - far, kinks[-1] + far]))
 
 
@@ -75,13 +76,13 @@ def _refined(logs: Logs, evaluate: Callable[[Floats], Logs]) -> Logs:
     """The scan, with points crowded around its best local maxima."""
     for _ in range(9):
         order = np.argsort(logs.y[:, 0])
-        y, ratio = logs.y[order, 0], logs.ratio[order]
+        y, ratio, slack = logs.y[order, 0], logs.ratio[order], logs.slack()[order]
         if not ratio.size or not np.isfinite(ratio.max()):
             return logs
         inner = np.flatnonzero((ratio[1:-1] >= ratio[:-2]) & (ratio[1:-1] >= ratio[2:])) + 1
         with np.errstate(invalid="ignore"):
             flat = 2 * ratio[inner] - ratio[inner + 1] - ratio[inner - 1]
-        inner = inner[flat > 1e-14 * np.maximum(1.0, np.abs(ratio[inner]))]
+        inner = inner[flat > 2 * slack[inner]]
         top = inner[np.argsort(ratio[inner])[-3:]]
         top = top[ratio[top] > ratio.max() - 0.05 * max(1.0, abs(float(ratio.max())))]
         if not top.size:
@@ -99,31 +100,45 @@ def _at_kink(line: Line, sup: Sup) -> Sup:
         return sup
     sign = 1 if sup.at[0] > kink else -1
     distance = 8.0 ** np.arange(2, 10)
-    limit = _tail(line.evaluate(kink + sign * line.scale / distance), distance, kink)
+    limit = Tail(line.evaluate(kink + sign * line.scale / distance), distance, (kink,)).limit()
     return limit if limit.value == math.inf else sup
 
 
-def with_tail(line: Line, sup: Sup, end: float, sign: int, step: float) -> Sup:
-    """The supremum, with the limit in one tail taken in."""
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """Both densities at places further and further out."""
+
+    logs: Logs
+    distance: Floats
+    place: tuple[float, ...]  # what they tend to
+    far: bool = True  # whether they go far enough to tell growth from slow convergence
+
+    def swapped(self) -> Tail:
+        """The other direction."""
+        return replace(self, logs=self.logs.swapped())
+
+    def limit(self) -> Sup:
+        """What the log ratio tends to."""
+        ratio = self.logs.ratio
+        if not np.isfinite(self.logs.p[-1]) or not np.isfinite(ratio).all():
+            return best(self.logs)
+        ray = ray_limit(ratio, self.distance, float(self.logs.slack()[-1]), far=self.far)
+        shown = 0 if ray.value == math.inf else -1
+        at = float(self.logs.p[shown]), float(self.logs.q[shown])
+        return Sup(ray.value, ray.lower, ray.upper, self.place, *at, limit=not ray.attained)
+
+
+def tail_logs(line: Line, end: float, sign: int, step: float) -> Tail | None:
+    """A line's tail on one side, as far out as the densities are known; None where that is nowhere."""
     distance = 2.0 ** np.arange(3, 11)
     if line.log_floor > -math.inf:
         far = line.evaluate(end + sign * step * 2.0 ** np.arange(-6, 11))
         known = np.flatnonzero((far.p > line.log_floor) & (far.q > line.log_floor))
         if known.size < 8:
-            return sup
+            return None
         distance = 2.0 ** (known[-1] - 6 - np.arange(7, -1, -1, dtype=float))
-    return larger(sup, _tail(line.evaluate(end + sign * step * distance), distance, sign * math.inf))
-
-
-def _tail(logs: Logs, distance: Floats, place: float) -> Sup:
-    """The limit along places at growing distances, reported as at `place`."""
-    ratio = logs.ratio
-    if not np.isfinite(logs.p[-1]) or not np.isfinite(ratio).all():
-        return best(logs)
-    ray = ray_limit(ratio, distance, float(logs.slack()[-1]))
-    shown = 0 if ray.value == math.inf else -1
-    at = float(logs.p[shown]), float(logs.q[shown])
-    return Sup(ray.value, ray.lower, ray.upper, (place,), *at, limit=not ray.attained)
+    known_far = line.log_floor == -math.inf
+    return Tail(line.evaluate(end + sign * step * distance), distance, (sign * math.inf,), known_far)
 
 
 def larger(a: Sup, b: Sup) -> Sup:

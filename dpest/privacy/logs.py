@@ -96,16 +96,28 @@ def logs_at(block: Block, y: Floats) -> Logs:
 
 
 def best(logs: Logs) -> Sup:
-    """The largest ratio among the places looked at; of those that attain it up to their error, the likeliest one."""
+    """The largest ratio among the places looked at.
+
+    Every place bounds the supremum from below. Of those that may attain it, the ones with the smallest errors bound it
+    from above (the others agree with them), and of those the likeliest is shown: the easiest to check by hand.
+    """
     ratio = logs.ratio
     if not ratio.size or ratio.max() == -np.inf:
         return NOTHING
+    if ratio.max() == np.inf:
+        i = int(np.argmax(np.where(ratio == np.inf, logs.p, -np.inf)))
+        return Sup(math.inf, math.inf, math.inf, _place(logs, i), float(logs.p[i]), float(logs.q[i]))
     slack, rounding = logs.slack(), logs.rounding()
-    top = int(np.argmax(ratio))
-    value = float(ratio[top])
-    near = ratio == value if value == math.inf else ratio + rounding >= value - rounding[top]
+    lower = float((ratio - slack).max())
+    may = ratio + slack >= lower
+    sharp = may & (slack <= 4 * slack[may].min())
+    top = int(np.argmax(np.where(sharp, ratio, -np.inf)))
+    near = sharp & (ratio + rounding >= ratio[top] - rounding[top])
     i = int(np.argmax(np.where(near, logs.p, -np.inf)))
-    low, high = float(ratio[i] - slack[i]), float(max(ratio[i], value) + slack[i])
-    if value == math.inf:
-        low = high = value
-    return Sup(float(ratio[i]), low, high, tuple(float(v) for v in logs.y[i]), float(logs.p[i]), float(logs.q[i]))
+    upper = float((ratio + slack)[sharp].max())
+    value = min(max(float(ratio[i]), lower), upper)
+    return Sup(value, lower, upper, _place(logs, i), float(logs.p[i]), float(logs.q[i]))
+
+
+def _place(logs: Logs, i: int) -> tuple[float, ...]:
+    return tuple(float(v) for v in logs.y[i])

@@ -18,15 +18,15 @@ import numpy as np
 
 from dpest.engine.cases import Affine, Constant, Expansion, Floor, Numbering, expand, floor_bounds
 from dpest.engine.component import Case, Placed, components
-from dpest.engine.convolve import sum_law
 from dpest.engine.expressions import Expr, coordinate, plus
+from dpest.engine.lattice import floor_points, sum_points
 from dpest.engine.outputs import constant_key
 from dpest.engine.resolve import Literal
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
 from dpest.errors import ExactRefused
 from dpest.graph.nodes import Draw, Linear, draws_of, is_node
-from dpest.laws.law import Continuous, Discrete, Law
+from dpest.laws.law import Continuous
 from dpest.numerics.linear import identities, reduced
 from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, Kind, Measures, Side, common_side, joint_side, product_points, split_blocks
@@ -382,67 +382,18 @@ def _block(
     own = tuple(kinds[j] for j in members)
     if len(set(own)) > 1:
         raise ExactRefused("an output coordinate with a density and one with single points share noise")
-    scale = min((law.scale for c in cases for law in c.numbering.laws if isinstance(law, Continuous)), default=1.0)
+    scales = [law.scale for c in cases for law in c.numbering.laws if isinstance(law, Continuous)] or [1.0]
 
     def points() -> Floats:
         columns = [np.unique(np.concatenate([_candidates(c, transform, j) for c in cases])) for j in members]
         return product_points(columns)
 
-    return Block(own, left, right, points if Kind.LATTICE in own else None, scale)
-
-
-_WINDOW = -60.0
+    return Block(own, left, right, points if Kind.LATTICE in own else None, min(scales), max(scales))
 
 
 def _candidates(case: _Rows, transform: Floats, j: int) -> Floats:
     """The points that a lattice coordinate can take on one case, all but a negligible tail."""
     value = _combined(case, transform[j])
     if value is None:
-        return _floor_points(case.floors[j], case)
-    if not value.terms:
-        return np.array([value.constant])
-    laws = [case.numbering.laws[v] for v, _ in value.terms]
-    total: Law | None = None
-    for law, (_, c) in zip(laws, value.terms, strict=True):
-        first = total is None
-        total = _scaled_law(law, c) if total is None else sum_law(total, law, c)
-        if total is None and not first:
-            return _integer_points(laws, value)
-    assert isinstance(total, Discrete)
-    return np.asarray(total.window(_WINDOW)[0] + value.constant)
-
-
-def _scaled_law(law: Law, c: float) -> Law | None:
-    from dpest.laws.discrete import Atoms
-
-    assert isinstance(law, Discrete)
-    points, logs = law.window(_WINDOW)
-    order = np.argsort(c * points)
-    return Atoms(tuple((c * points)[order].tolist()), tuple(logs[order].tolist()), "measure")
-
-
-def _integer_points(laws: Sequence[Law], value: Expr) -> Floats:
-    steps = {abs(c) for _, c in value.terms}
-    if len(steps) > 1:
-        raise ExactRefused("an output is a sum of discrete values on different lattices")
-    step = steps.pop()
-    reach = sum(float(np.abs(law.window(_WINDOW)[0]).max()) for law in laws if isinstance(law, Discrete))
-    return np.asarray(value.constant + step * np.arange(-reach, reach + 1))
-
-
-def _floor_points(floor: Floor, case: _Rows) -> Floats:
-    low = high = floor.inner.constant
-    for draw, c in floor.inner.terms:
-        assert isinstance(draw, Draw)
-        law = draw.law
-        ends = law.reach(_WINDOW) if isinstance(law, Continuous) else tuple(law.window(_WINDOW)[0][[0, -1]])  # type: ignore[attr-defined]
-        low += min(c * ends[0], c * ends[1])
-        high += max(c * ends[0], c * ends[1])
-    return floor.scale * np.arange(math.floor(low) - 1, math.ceil(high) + 2) + floor.offset
-
-
-def linear_map(restore: Floats, y: Floats) -> Floats:
-    """Output coordinates from block coordinates."""
-    return np.asarray(restore @ y)
-
-
+        return floor_points(case.floors[j])
+    return sum_points([(case.numbering.laws[v], c) for v, c in value.terms], value.constant)

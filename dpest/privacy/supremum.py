@@ -11,8 +11,9 @@ import numpy as np
 
 from dpest.privacy.blocks import Block, Kind
 from dpest.privacy.joint import on_space
-from dpest.privacy.line import Line, block_line, both_ways, with_tail
+from dpest.privacy.line import Line, block_line, both_ways, larger, tail_logs
 from dpest.privacy.logs import NOTHING, BothWays, Sup, best, logs_at
+from dpest.privacy.shift import shifted
 
 
 def supremum(block: Block) -> BothWays:
@@ -33,7 +34,9 @@ def _supremum(block: Block) -> BothWays:
         return BothWays(best(logs), best(logs.swapped()))
     if block.kinds[0] is Kind.LATTICE:
         return _on_lattice(block)
-    return both_ways(block_line(block)) if block.dimension == 1 else on_space(block)
+    if block.dimension > 1:
+        return on_space(block)
+    return shifted(block) or both_ways(block_line(block))
 
 
 def _equal(block: Block) -> BothWays:
@@ -53,9 +56,10 @@ def _on_lattice(block: Block) -> BothWays:
     if block.dimension > 1 or len(y) <= 64:
         return ways
     step = float(np.diff(y[:, 0]).min())
-    line = Line(lambda t: logs_at(block, t[:, None]), y[:, 0], step, block.log_floor)
+    line = Line(lambda t: logs_at(block, t[:, None]), y[:, 0], step, step, block.log_floor)
     forward, backward = ways.forward, ways.backward
     for sign, end in ((1, float(y[-1, 0])), (-1, float(y[0, 0]))):
-        forward = with_tail(line, forward, end, sign, step)
-        backward = with_tail(line.swapped(), backward, end, sign, step)
+        tail = tail_logs(line, end, sign, step)
+        if tail is not None:
+            forward, backward = larger(forward, tail.limit()), larger(backward, tail.swapped().limit())
     return BothWays(forward, backward)

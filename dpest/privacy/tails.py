@@ -22,11 +22,11 @@ class Ray:
     attained: bool
 
 
-def ray_limit(values: Floats, distance: Floats, slack: float) -> Ray:
+def ray_limit(values: Floats, distance: Floats, slack: float, *, far: bool = True) -> Ray:
     """The limit of a function of the distance, with values at distances d, 2d, 4d, ...
 
     A ratio of densities tends to its limit like 1/d or faster where it has one; steps that do not shrink mean that it
-    has none.
+    has none. Where the values do not reach `far` enough out to tell, they are a lower bound and nothing more.
     """
     steps = np.diff(values)
     size = max(1.0, float(np.abs(values).max()))
@@ -35,6 +35,9 @@ def ray_limit(values: Floats, distance: Floats, slack: float) -> Ray:
         still = bool(np.all(np.abs(steps) <= 1e-14 * size + slack))
         return Ray(last, last - slack, last + slack, still)
     if abs(steps[-1]) > _GROWS * abs(steps[-2]) and abs(steps[-2]) > _GROWS * abs(steps[-3]):
+        if not far:
+            last = float(values[-1])
+            return Ray(last, last - slack, math.inf, False) if steps[-1] > 0 else Ray(-math.inf, -math.inf, -math.inf, False)
         infinite = math.inf if steps[-1] > 0 else -math.inf
         return Ray(infinite, infinite, infinite, False)
     full, fewer = _extrapolated(values, distance), _extrapolated(values[1:], distance[1:])

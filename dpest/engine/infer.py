@@ -1,0 +1,148 @@
+"""The law of a single random value: its points of positive probability, and its density."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.engine.cases import Affine, Constant, Expansion, Floor, Numbering, expand, floor_bounds
+from dpest.engine.component import Case, Placed, components
+from dpest.engine.eliminate import eliminate
+from dpest.engine.expressions import Expr, coordinate, plus
+from dpest.engine.joint_samples import joint_samples
+from dpest.engine.lattice import lattice_points
+from dpest.engine.settings import sampling_samples
+from dpest.engine.streams import stream
+from dpest.errors import ExactRefused
+from dpest.graph.nodes import Node
+from dpest.laws.grid import Sample
+from dpest.laws.law import Continuous
+from dpest.laws.panels import Panels, tabulate
+from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.quadrature import with_tails
+
+GRID_POINTS = 1001
+
+
+@dataclass(frozen=True, eq=False)
+class ValueLaw:
+    """Atoms and density of one value; what is neither a number nor NaN is an atom too."""
+
+    atoms: tuple[tuple[Any, float], ...]
+    smooth: Panels | None
+    error: float
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The smallest interval that holds every possible number."""
+        numbers = [x for x, _ in self.atoms if isinstance(x, int | float) and not math.isnan(x)]
+        ends = [*numbers, *(self.smooth.support if self.smooth else ())]
+        return (min(ends), max(ends)) if ends else (math.nan, math.nan)
+
+    def cdf(self, x: npt.ArrayLike) -> Floats:
+        """P(value <= x)."""
+        x = np.asarray(x, float)
+        out = np.exp(self.smooth.log_cdf(x)) if self.smooth else np.zeros(x.shape)
+        for point, p in self.atoms:
+            if isinstance(point, int | float) and not math.isnan(point):
+                out = out + p * (x >= point)
+        return np.asarray(out)
+
+    def grid(self, points: int = GRID_POINTS) -> dict[str, Any]:
+        """The density at equally spaced points that hold all but 1e-9 of its mass on either side."""
+        if self.smooth is None:
+            return {}
+        low, high = self.smooth.quantile([1e-9, 1 - 1e-9])
+        x = np.linspace(low, high, points)
+        return {"x": x, "f": np.exp(self.smooth.log_density(x)), "dx": float(x[1] - x[0])}
+
+
+def infer_value(node: Node) -> ValueLaw | Sample:
+    """The value's own law: exact where it can be inferred, else empirical."""
+    try:
+        cases = expand([node], (), [0])
+        return _law(cases)
+    except ExactRefused:
+        drawn = joint_samples([node], sampling_samples(), stream(0, 0))
+        return Sample(np.asarray(drawn[:, 0], float))
+
+
+def _law(cases: list[Expansion]) -> ValueLaw:
+    masses: dict[Any, list[float]] = {}
+    names: dict[Any, Any] = {}
+    smooth: list[tuple[Expansion, list[Placed]]] = []
+    error = 0.0
+    for case in cases:
+        placed = _placed(case)
+        value = case.values[0]
+        if isinstance(value, Affine) and value.continuous:
+            smooth.append((case, placed))
+            continue
+        points = np.array([[0.0]]) if isinstance(value, Constant) else lattice_points(value)[:, None]
+        logs, off = _logs(placed, points)
+        error = max(error, off)
+        for point, log_p in zip(points[:, 0], logs, strict=True):
+            x = value.value if isinstance(value, Constant) else float(point)
+            if log_p > -math.inf:
+                key = "NaN" if isinstance(x, float) and math.isnan(x) else x
+                names.setdefault(key, x)
+                masses.setdefault(key, []).append(float(log_p))
+    atoms = tuple((names[k], math.exp(float(log_sum(np.array(v))))) for k, v in masses.items())
+    density = _density(smooth) if smooth else None
+    return ValueLaw(tuple(sorted(atoms, key=_order)), density, max(error, density.error if density else 0.0))
+
+
+def _order(atom: tuple[Any, float]) -> tuple[bool, float, str]:
+    number = isinstance(atom[0], int | float) and not math.isnan(atom[0])
+    return not number, atom[0] if number else 0.0, str(atom[0])
+
+
+def _placed(case: Expansion) -> list[Placed]:
+    numbering = Numbering()
+    bounds = numbering.bounds(case.literals)
+    equations: list[Expr] = []
+    match case.values[0]:
+        case Affine(value=value):
+            row = numbering.expression(value.terms, value.constant)
+            equations.append(plus(row, Expr(((coordinate(0), 1.0),), 0.0), -1.0))
+        case Floor() as floor:
+            bounds.extend(floor_bounds(floor, numbering, 0))
+        case Constant():
+            pass
+    return components(Case(tuple(numbering.laws), tuple(bounds), tuple(equations)))
+
+
+def _logs(placed: list[Placed], y: Floats) -> tuple[Floats, float]:
+    total, error = np.zeros(len(y)), 0.0
+    for p in placed:
+        logs, off = eliminate(p.component).log(y if p.outputs else y[:, :0])
+        total, error = total + logs, error + float(np.max(off, initial=0.0))
+    return total, error
+
+
+def _density(cases: list[tuple[Expansion, list[Placed]]]) -> Panels:
+    """The sum of the cases' densities, tabulated."""
+    measures = [[(eliminate(p.component), bool(p.outputs)) for p in placed] for _, placed in cases]
+    kinks = sorted({_root(k) for parts in measures for m, has in parts if has for k in m.kinks() if k.terms})
+    scales = [law.scale for _, placed in cases for p in placed for law in p.component.laws if isinstance(law, Continuous)]
+    low, high, scale = kinks[0] - 1000 * max(scales), kinks[-1] + 1000 * max(scales), min(scales)
+
+    def log_f(x: Floats) -> tuple[Floats, Floats]:
+        y = x.reshape(-1, 1)
+        logs, errors = [], []
+        for parts in measures:
+            answers = [m.log(y if has else y[:, :0]) for m, has in parts]
+            logs.append(sum(a[0] for a in answers))
+            errors.append(sum(a[1] for a in answers))
+        return log_sum(np.stack(logs), axis=0).reshape(x.shape), np.max(errors, axis=0).reshape(x.shape)
+
+    edges = with_tails(np.array([kinks]), np.array([low]), np.array([high]), scale)[0]
+    return tabulate(log_f, edges, tuple(kinks), scale, "inferred")
+
+
+def _root(k: Expr) -> float:
+    return -k.constant / k.terms[0][1]

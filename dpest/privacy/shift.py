@@ -1,0 +1,64 @@
+"""One draw, released: the loss of a shift, in closed form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpest.engine.component import Component
+from dpest.laws.law import Continuous, Law, Shift
+from dpest.privacy.blocks import Block, Side
+from dpest.privacy.logs import BothWays, Sup
+
+_FAR = 8.0  # scales out at which the densities of a limit are shown
+
+
+@dataclass(frozen=True)
+class _Release:
+    """y = coefficient * draw + constant."""
+
+    law: Law
+    coefficient: float
+    constant: float
+
+    def log_density(self, y: float) -> float:
+        return float(self.law.log_density((y - self.constant) / self.coefficient)) - math.log(abs(self.coefficient))
+
+
+def shifted(block: Block) -> BothWays | None:
+    """The block's loss where both laws are the same draw, moved; None where they are not, or no closed form is known."""
+    p, q = _release(block.left), _release(block.right)
+    if p is None or q is None or p.law != q.law or p.coefficient != q.coefficient:
+        return None
+    forward, backward = _sup(p, q), _sup(q, p)
+    return BothWays(forward, backward) if forward and backward else None
+
+
+def _release(side: Side) -> _Release | None:
+    if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
+        return None
+    ((placed, times),) = side.cases[0][0]
+    component: Component = placed.component
+    plain = times == 1 and side.cases[0][1] == 1 and len(component.laws) == 1 and len(component.equations) == 1
+    if not plain or component.folded or component.bounds:
+        return None
+    (equation,) = component.equations
+    # coefficient * draw + constant - y == 0, up to a common factor
+    scale = -equation.coefficient(-1)
+    return _Release(component.laws[0], equation.coefficient(0) / scale, equation.constant / scale) if scale else None
+
+
+def _sup(p: _Release, q: _Release) -> Sup | None:
+    law = p.law
+    found: Shift | None = law.shift((p.constant - q.constant) / p.coefficient) if isinstance(law, Continuous) else None
+    if found is None:
+        return None
+    limit = math.isinf(found.at)
+    x = math.copysign(_FAR * law.scale, found.at) if limit else found.at  # type: ignore[attr-defined]
+    y = p.coefficient * x + p.constant
+    direction = int(math.copysign(1, p.coefficient))
+    place = math.copysign(math.inf, found.at * direction) if limit else y
+    slack = 4e-16 * (found.loss + (abs(p.constant) + abs(q.constant)) / law.scale) if math.isfinite(found.loss) else 0.0  # type: ignore[attr-defined]
+    return Sup(
+        found.loss, found.loss - slack, found.loss + slack, (place,), p.log_density(y), q.log_density(y), limit, found.ray * direction
+    )
