@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 _WIDTHS = 50
 _ITERATIONS = 30
@@ -63,10 +64,25 @@ def _posterior(m: Floats, s: Floats) -> tuple[Floats, Floats]:
     shares = _mixture(inside / (high - low) + _TINY, first) / np.maximum(inside, _TINY)
     near = (m[:100, None] + s[:100, None] * np.arange(-4, 5)).ravel()
     points = np.unique(np.clip(np.concatenate([low, high, near, np.linspace(0, high[-1], _POINTS)]), 0, high[-1]))
-    below = np.zeros((m.size, points.size))
-    for a, b, share in zip(low, high, shares.T, strict=True):
-        below += share[:, None] * _inside(a, np.clip(points, a, b), m[:, None], s[:, None])
-    return points, np.clip(below, _TINY, 1.0).T
+    return points, np.clip(_cumulative(points, low, high, shares, m, s), _TINY, 1.0).T
+
+
+def _cumulative(points: Floats, low: Floats, high: Floats, shares: Floats, m: Floats, s: Floats) -> Floats:
+    """The mixture's posterior below each point: components that end before it, and the part of those that it lies in."""
+    nothing = np.zeros((m.size, 1))
+
+    def summed(order: Ints, each: Floats) -> Floats:
+        return np.hstack([nothing, np.cumsum(each[:, order], axis=1)])
+
+    starting, ending = np.argsort(low, kind="stable"), np.argsort(high, kind="stable")
+    begun = np.searchsorted(low[starting], points, side="left")
+    done = np.searchsorted(high[ending], points, side="right")
+    base = shares * _inside(nothing, low, m[:, None], s[:, None])
+    whole = shares * _inside(low, high, m[:, None], s[:, None])
+    open_share = summed(starting, shares)[:, begun] - summed(ending, shares)[:, done]
+    open_base = summed(starting, base)[:, begun] - summed(ending, base)[:, done]
+    below = _inside(nothing, points, m[:, None], s[:, None])
+    return summed(ending, whole)[:, done] + below * open_share - open_base
 
 
 def _mixture(likelihood: Floats, weights: Floats) -> Floats:

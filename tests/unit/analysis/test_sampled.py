@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpest
+from dpest.analysis.sampled import estimate_by_sampling
+from dpest.engine.columns import ArraySampler
+from dpest.errors import CheckpointError, InvalidInput
+from dpest.inputs import Pair, pattern_pairs
+from dpest.results import Result
+from tests import mechanisms_for_sampling as known
+
+BIT = [Pair("", 0, 1)]
+X_SHAPE = [p for p in pattern_pairs(10) if p.name == "x_shape"]
+
+
+def ask(mechanism: Any, pairs: Any, samples: int = 20_000, **options: Any) -> Result:
+    return estimate_by_sampling(mechanism, pairs, **{"seed": 1, "executor": 1, "progress": False, **options}, samples=samples)
+
+
+def numbers(result: Result) -> Any:
+    plain = result.to_dict()
+    del plain["seconds"]
+    return plain
+
+
+def test_randomised_response() -> None:
+    found = ask(known.randomised_response, BIT)
+    assert found.lower < math.log(3) < found.upper
+    assert abs(found.epsilon - math.log(3)) < 0.1
+    assert (found.method, found.confidence, found.samples, found.interrupted) == ("sampling", 0.95, 20_000, False)
+    assert any("what more samples would buy" in note for note in found.notes)
+    assert found.witness is not None
+    assert abs(found.witness.loss - math.log(3)) < 0.2
+    assert Result.from_json(found.to_json()).lower == found.lower
+
+
+def test_continuous_and_mixed_come_back_finite_without_upper_bound() -> None:
+    for mechanism in (known.prefix_sum, known.numerical_svt):
+        found = ask(mechanism, X_SHAPE)
+        assert 0 <= found.lower <= found.epsilon < math.inf
+        assert found.upper == math.inf
+    assert ask(known.prefix_sum, X_SHAPE).lower > 0.2
+
+
+def test_svt5_is_infinite_with_a_witness() -> None:
+    found = ask(known.svt5, X_SHAPE)
+    assert found.epsilon == math.inf
+    assert 3 < found.lower < math.inf
+    assert found.witness is not None
+    assert found.witness.loss == math.inf
+    assert "output ==" in found.witness.event
+
+
+def test_identical_inputs_lose_nothing() -> None:
+    for mechanism in (known.svt1, known.prefix_sum):
+        found = ask(mechanism, [Pair("", [1.0, 1.0], [1.0, 1.0])])
+        assert found.lower == found.epsilon == 0.0
+
+
+def test_a_vectorised_sampler_works_as_well() -> None:
+    sampler = ArraySampler(lambda data, size, rng: data + rng.laplace(0.0, 1.0, size))
+    found = ask(sampler, BIT)
+    assert 0.7 < found.lower < 1.0
+
+
+def test_apply_makes_it_sampling_only_but_works() -> None:
+    import numpy as np
+
+    found = ask(lambda x: dpest.apply(np.exp, x + dpest.laplace(1.0)), BIT)
+    assert 0.7 < found.lower < 1.0
+
+
+def test_names_and_strings_are_outcomes() -> None:
+    def talk(x: int) -> Any:
+        return "yes" if dpest.bernoulli(0.75 if x else 0.25) else None
+
+    found = ask(talk, BIT)
+    assert found.lower < math.log(3) < found.upper
+
+
+def test_the_same_answer_on_two_workers_and_here() -> None:
+    here = ask(known.svt1, X_SHAPE)
+    assert numbers(ask(known.svt1, X_SHAPE, executor=2)) == numbers(here)
+    assert numbers(ask(known.svt1, X_SHAPE, executor=None)) == numbers(here)
+    assert numbers(ask(known.svt1, X_SHAPE, seed=2)) != numbers(here)
+
+
+def test_ctrl_c_returns_the_answer_so_far() -> None:
+    calls: list[int] = []
+
+    def stop(done: int, total: int, message: str) -> None:
+        calls.append(done)
+        if done:
+            raise KeyboardInterrupt
+
+    found = ask(known.svt1, X_SHAPE, progress=stop)
+    assert found.interrupted
+    assert found.samples == calls[-1] == 5000
+    assert any("stopped early" in note for note in found.notes)
+
+
+def test_a_checkpoint_resumes_to_the_bit(tmp_path: Path) -> None:
+    store = tmp_path / "run.db"
+    whole = ask(known.prefix_sum, X_SHAPE)
+
+    def stop(done: int, total: int, message: str) -> None:
+        if done >= total // 2:
+            raise KeyboardInterrupt
+
+    assert ask(known.prefix_sum, X_SHAPE, checkpoint=store, progress=stop).interrupted
+    assert numbers(ask(known.prefix_sum, X_SHAPE, checkpoint=store)) == numbers(whole)
+    assert numbers(ask(known.prefix_sum, X_SHAPE, checkpoint=store, seed=None)) == numbers(whole)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"seed": 2}, "seed is 1 there and 2 here"),
+        ({"pairs": BIT}, "pairs is"),
+        ({"mechanism": known.prefix_sum}, "mechanism is"),
+        ({"samples": 30_000}, "samples is 20000 there and 30000 here"),
+    ],
+)
+def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+    question: dict[str, Any] = {"mechanism": known.svt1, "pairs": X_SHAPE, "checkpoint": tmp_path / "run.db"}
+    ask(**question)
+    with pytest.raises(CheckpointError, match=named):
+        ask(**{**question, **change})
+
+
+@pytest.mark.parametrize("bad", [{"samples": 10}, {"samples": 1e6}, {"confidence": 1.0}, {"confidence": 95}, {"seed": -1}])
+def test_bad_settings_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        ask(known.svt1, X_SHAPE, **bad)
+
+
+SCRIPT = """
+import dpest
+from dpest.analysis.sampled import estimate_by_sampling
+from dpest.inputs import Pair
+
+def above(queries):
+    threshold = dpest.laplace(20)
+    return [q + dpest.laplace(40) >= threshold for q in queries]
+
+found = estimate_by_sampling(above, [Pair("", [1, 1, 1], [2, 0, 0])], samples=40_000, seed=3, executor=2, progress=False)
+print(found.lower, found.epsilon, found.upper)
+"""
+
+
+def test_a_mechanism_in_a_script_without_a_main_guard_works_on_two_workers(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    run = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120, check=True)
+    lower, epsilon, upper = map(float, run.stdout.split())
+    assert 0 <= lower <= epsilon <= upper
+
+
+LONG_RUN = """
+import sys
+from dpest.analysis.sampled import estimate_by_sampling
+from dpest.inputs import pattern_pairs
+from tests.mechanisms_for_sampling import svt1
+
+def tell(done, total, message):
+    print(done, flush=True)
+
+found = estimate_by_sampling(
+    svt1, pattern_pairs(10), samples=400_000, seed=5, executor=int(sys.argv[2]), checkpoint=sys.argv[1], progress=tell
+)
+print("answer", found.to_dict()["lower"], found.epsilon, found.upper, found.witness)
+"""
+
+
+def long_run(store: Path, workers: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", LONG_RUN, str(store), str(workers)]
+    root = str(Path(__file__).parents[3])
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": root})
+
+
+def killed_and_resumed(store: Path, kill_after: list[int], workers: int) -> str:
+    """Kill the run each time it has told so many chunks, then let it end."""
+    for lines in kill_after:
+        process = long_run(store, workers)
+        assert process.stdout is not None
+        for _ in range(lines):
+            process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    return long_run(store, workers).communicate()[0].splitlines()[-1]
+
+
+def test_a_run_that_was_killed_and_resumed_ends_with_the_same_answer(tmp_path: Path) -> None:
+    whole = killed_and_resumed(tmp_path / "whole.db", [], 1)
+    assert whole.startswith("answer")
+    assert killed_and_resumed(tmp_path / "killed.db", [2, 5], 1) == whole
+
+
+@pytest.mark.slow
+def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
+    whole = killed_and_resumed(tmp_path / "whole.db", [], 1)
+    for i in range(20):
+        assert killed_and_resumed(tmp_path / f"{i}.db", [1 + i % 13], 1 + i % 2) == whole
