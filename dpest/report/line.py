@@ -11,9 +11,10 @@ from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, Side
 
 POINTS = 321
-MARGIN = 3.0  # of the noise's scale, on either side of the kinks
 FADED = 3.5  # a density this far below its peak, in logarithms, may leave the picture
-WIDENINGS = 12
+STEPS = 2.0 ** np.arange(-2, 6.5, 0.5)  # distances from a kink at which the density is looked at, in scales
+NEAR = 2.0  # a place this many scales outside is still shown, with so much room around it:
+ROOM = 0.25
 FAR = 10.0  # a coordinate that tends to infinity stays this many scales away instead
 
 
@@ -46,18 +47,22 @@ class Line:
         return np.array(found or [self.base[0]])
 
     def grid(self, faded: float = FADED, points: int = POINTS) -> Floats:
-        """Even points over the kinks and the mass around them, and points just beside each kink and the place itself."""
-        kinks, scale = self.kinks(), self.block.scale
-        low, high = kinks.min() - MARGIN * scale, kinks.max() + MARGIN * scale
-        for _ in range(WIDENINGS):
-            rim = self.largest(np.array([low, high]))
-            if rim.max() < self.largest(np.linspace(low, high, POINTS)).max() - faded:
-                break
-            step = 0.375 * (high - low)
-            low, high = (low - step, high) if rim[0] >= rim[1] else (low, high + step)
+        """Even points where a density has not faded, and points just beside each kink and the place itself."""
+        kinks = self.kinks()
+        low, high = self._range(kinks, faded)
         marks = [m for m in (*kinks, self.base[0]) if low <= m <= high]
-        beside = [m + side * 1e-9 * scale for m in marks for side in (-1, 1)]
+        beside = [m + side * 1e-9 * self.block.scale for m in marks for side in (-1, 1)]
         return np.unique(np.concatenate([np.linspace(low, high, points), beside]))
+
+    def _range(self, kinks: Floats, faded: float) -> tuple[float, float]:
+        """Where the larger density is within `faded` of its peak, and the place itself unless it is far from there."""
+        steps = self.block.scale * np.concatenate([-STEPS[::-1], [0.0], STEPS])
+        y = np.unique((kinks[:, None] + steps[None, :]).ravel())
+        logs = self.largest(y)
+        kept = np.flatnonzero(logs >= logs.max() - faded)
+        low, high = float(y[max(kept[0] - 1, 0)]), float(y[min(kept[-1] + 1, len(y) - 1)])
+        place, near, room = float(self.base[0]), NEAR * self.block.scale, ROOM * self.block.scale
+        return (min(low, place - room) if low - near < place else low), (max(high, place + room) if place < high + near else high)
 
     def log_mass(self, side: Side) -> float:
         """ln of one side's mass on the line, as well as a picture needs it."""

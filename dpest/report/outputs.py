@@ -42,8 +42,6 @@ def table(found: Comparison) -> OutputTable | None:
     block = _worst_block(part)
     if block is not None and Kind.REAL in block.kinds:
         return _density(worst, part, block)
-    if any(b.dimension > 1 for bucket in found.buckets for g in bucket.groups for s in g.strata for b in s.blocks):
-        return None
     return _masses(found, worst, part)
 
 
@@ -98,6 +96,9 @@ def _masses(found: Comparison, worst: Loss, part: StratumLoss) -> OutputTable | 
     assert worst.bucket is not None
     random_groups = [g for g in worst.bucket.groups if any(s.leaves for s in g.strata)]
     group = next((g for g in random_groups if part.stratum in g.strata), None)
+    drawn = [group] if len(random_groups) > 1 and group is not None else [g for b in found.buckets for g in b.groups]
+    if any(b.dimension > 1 and Kind.REAL in b.kinds for g in drawn for s in g.strata for b in s.blocks):
+        return None
     if len(random_groups) > 1 and group is not None:
         rows = list(_group_rows(worst.bucket, group, whole=False))
         parts = len(random_groups)
@@ -165,7 +166,9 @@ def _stratum_label(bucket: Bucket, stratum: Stratum, known: Mapping[int, float],
     values = {i: leaf.value if isinstance(leaf, Constant) else shown[leaf] for i, leaf in stratum.leaves}
     if whole:
         return _label(bucket, values, stratum.multiplicity)
-    return ", ".join(f"output[{i}] = {show(v)}" for i, v in values.items())
+    if len(values) == 1:
+        return "".join(f"output[{i}] = {show(v)}" for i, v in values.items())
+    return show(list(values.values()))
 
 
 def _label(bucket: Bucket, values: Mapping[int, Any], multiplicity: int) -> str:
