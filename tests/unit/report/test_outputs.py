@@ -1,0 +1,66 @@
+"""The table behind a picture: it holds all the mass, and its largest log ratio is the loss."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.algorithms import find
+from dpest.report.data import OutputTable
+from dpest.report.outputs import output_table
+
+
+def outputs(mechanism: Any, pair: Any) -> tuple[OutputTable, float]:
+    result = dpest.estimate(mechanism, pair)
+    found = output_table(result)
+    assert found is not None
+    return found, result.epsilon
+
+
+@pytest.mark.parametrize("name", ["ReportNoisyMax1", "SVT1", "SVT5", "SVT6", "TruncatedGeometric"])
+def test_masses_add_up_and_show_the_loss(name: str) -> None:
+    algorithm = find(name)
+    table, epsilon = outputs(algorithm.function, algorithm.pairs()[-1])
+    left, right = np.array(table.log_left), np.array(table.log_right)
+    assert np.exp(left).sum() == pytest.approx(1, abs=1e-9)
+    assert np.exp(right).sum() == pytest.approx(1, abs=1e-9)
+    ratios = [abs(p - q) if p != q else 0.0 for p, q in zip(table.log_left, table.log_right, strict=True)]
+    assert max(ratios) == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_density_is_that_of_the_noise() -> None:
+    table, epsilon = outputs(lambda x: x + dpest.laplace(2), (0.0, 1.0))
+    y = np.array(table.y)
+    assert np.allclose(table.log_density_left, -np.abs(y) / 2 - math.log(4))
+    assert np.abs(np.array(table.log_density_left) - np.array(table.log_density_right)).max() == pytest.approx(epsilon)
+
+
+def test_independent_coordinates_are_drawn_one_at_a_time() -> None:
+    table, _ = outputs(lambda x: [v + dpest.laplace(1) for v in x], ([0.0, 0.0, 0.0], [0.0, 1.0, 0.0]))
+    assert table.axis == "output[1]"
+    assert table.parts == 3
+
+
+def test_joint_density_is_drawn_along_a_line() -> None:
+    def dependent(x: float) -> Any:
+        v = dpest.laplace(1)
+        return x + v + dpest.laplace(1), v + dpest.laplace(1)
+
+    table, _ = outputs(dependent, (0.0, 1.0))
+    assert table.slice
+    assert len(table.y) > 100
+
+
+def test_released_numbers_are_stars_in_a_table_of_masses() -> None:
+    table, _ = outputs(find("NumericalSVT").function, find("NumericalSVT").pairs(n=3)[-1])
+    assert any("*" in label for label in table.labels)
+    assert np.exp(table.log_left).sum() == pytest.approx(1, abs=1e-3)
+
+
+def test_sampled_result_has_no_table() -> None:
+    result = dpest.estimate(lambda x: dpest.bernoulli(0.5 + x / 4), (0, 1), method="sampling", samples=1000, seed=1)
+    assert output_table(result) is None
