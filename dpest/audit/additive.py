@@ -115,7 +115,8 @@ def _precision(data: _Data, offsets: Table, numbers: Sequence[int]) -> Matrix:
     precision = np.zeros((size, size))
     for start, end, count in zip(offsets[:-1], offsets[1:], numbers, strict=False):
         part = slice(int(start), int(end))
-        precision[part, part] = np.linalg.inv(prior_covariance(one[part], both[part] - one[part], count))
+        block = np.linalg.inv(prior_covariance(one[part], both[part] - one[part], count))
+        precision[part, part] = (block + block.T) / 2
     return precision
 
 
@@ -123,7 +124,7 @@ def _newton(data: _Data, precision: Matrix, weights: Matrix, steps: int) -> Matr
     """Newton steps with the full gradient and the curvature of a subset of the rows."""
     loss, gradient, chance = _loss(data, weights, precision)
     for _ in range(steps):
-        step = cho_solve(cho_factor(_hessian(data, chance, precision)), gradient)
+        step = _solved(_hessian(data, chance, precision), gradient)
         before, scale = loss, 1.0
         while True:
             trial = weights - scale * step
@@ -137,6 +138,16 @@ def _newton(data: _Data, precision: Matrix, weights: Matrix, steps: int) -> Matr
         if before - loss <= _ENOUGH:
             return weights
     return weights
+
+
+def _solved(matrix: Matrix, vector: Matrix) -> Matrix:
+    """The solution of a positive definite system, with as little added to its diagonal as rounding makes necessary."""
+    ridge = 0.0
+    while True:
+        try:
+            return np.asarray(cho_solve(cho_factor(matrix + ridge * np.diag(np.diag(matrix))), vector))
+        except np.linalg.LinAlgError:
+            ridge = max(1e-12, 100 * ridge)
 
 
 def _hessian(data: _Data, chance: Matrix, precision: Matrix) -> Matrix:

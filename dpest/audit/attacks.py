@@ -10,16 +10,18 @@ import numpy as np
 from dpest.audit.additive import Additive, fit_additive
 from dpest.audit.cells import Cells, Column, Reading, learn_cells
 from dpest.audit.classifiers import Estimator, Network, Trees
-from dpest.audit.outputs import Batch
+from dpest.audit.outputs import Batch, Matrix
 from dpest.audit.table import RowTable, fit_table, is_discrete
 from dpest.errors import NotCovered, UnknownName
 
 Attack = RowTable | Additive | Network | Trees | Estimator
 
-FEATURES = ("values", "differences", "pooled", "pooled differences", "bits")
+FEATURES = ("half-lines", "values", "differences", "pooled", "pooled differences", "bits")
 _CELL_ROWS = 200_000
 _FLOAT_READINGS = (Reading.TRAILING_ZEROS, Reading.LOWEST_BIT, Reading.LOW_BITS, Reading.EXPONENT, Reading.SIGN)
 _MOST_BIT_COLUMNS = 4
+_HALF_LINE_BINS = 96
+_HALF_LINE_ROWS = 100_000
 
 
 def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive:
@@ -41,6 +43,8 @@ def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive
         case "pooled differences":
             columns = _differences(left.width)
             return fit_additive(_shared(columns, few_left, few_right, bins), left, right, pooled=True)
+        case "half-lines":
+            return best_half_lines(left, right)
         case "bits":
             columns = [Column(j, reading) for j in range(min(left.width, _MOST_BIT_COLUMNS)) for reading in _FLOAT_READINGS]
             return fit_additive([learn_cells(c, few_left, few_right, bins) for c in columns], left, right)
@@ -57,10 +61,32 @@ def feature_names(left: Batch, right: Batch) -> tuple[str, ...]:
         return ("table",)
     numbers = [np.mean(~np.isnan(np.concatenate([left.values[:5000, j], right.values[:5000, j]]))) for j in range(left.width)]
     if left.width == 1:
-        return ("values",)
+        return ("half-lines", "values")
     if min(numbers) < 1:
-        return ("values", "pooled")
-    return ("values", "differences", "pooled", "pooled differences")
+        return ("half-lines", "values", "pooled")
+    return ("half-lines", "values", "differences", "pooled", "pooled differences")
+
+
+def half_lines(j: int, left: Batch, right: Batch) -> Additive:
+    """The rank of a coordinate as a score, the larger where the first input is likelier: its events are the half-lines."""
+    cells = learn_cells(Column(j), _head(left), _head(right), _HALF_LINE_BINS)
+    rank = np.arange(cells.size, dtype=np.float64)
+    a, b = (float(np.mean(rank[cells.codes(x)])) for x in (left, right))
+    return Additive((cells,), (rank if a >= b else -rank,))
+
+
+def best_half_lines(left: Batch, right: Batch) -> Additive:
+    """The coordinate whose distribution functions differ most (Kolmogorov and Smirnov)."""
+    few = [Batch(b.values[:_HALF_LINE_ROWS], b.names, b.single) for b in (left, right)]
+    attacks = [half_lines(j, *few) for j in range(left.width)]
+    return max(attacks, key=lambda a: float(ks_distance(a.score(few[0]), a.score(few[1]))))
+
+
+def ks_distance(a: Matrix, b: Matrix) -> float:
+    """The largest difference of two empirical distribution functions."""
+    both = np.unique(np.concatenate([a, b]))
+    gap = np.searchsorted(np.sort(a), both, "right") / len(a) - np.searchsorted(np.sort(b), both, "right") / len(b)
+    return float(np.max(np.abs(gap)))
 
 
 def attack_to_dict(attack: Attack) -> dict[str, Any]:

@@ -46,9 +46,12 @@ class CurvePoint:
     right: float
 
 
-def choose_cut(left: Matrix, right: Matrix, goal: Goal) -> Cut:
-    """The best cut of a score in either direction, from its values under both inputs."""
-    slope = calibration(left, right)
+def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, ratio_score: bool = True) -> Cut:
+    """The best cut of a score in either direction, from its values under both inputs.
+
+    A score that estimates the log-likelihood ratio helps to judge small events; any other one is judged by counts alone.
+    """
+    slope = calibration(left, right) if ratio_score else None
     forward = _best(-left, -right, slope, goal)
     backward = _best(right, left, slope, goal)
     if forward[0] >= backward[0]:
@@ -81,12 +84,12 @@ def calibration(left: Matrix, right: Matrix) -> float:
     return min(max(slope, 0.0), 3.0)
 
 
-def _best(likelier: Matrix, other: Matrix, slope: float, goal: Goal) -> tuple[float, float, int, int]:
+def _best(likelier: Matrix, other: Matrix, slope: float | None, goal: Goal) -> tuple[float, float, int, int]:
     """Over events {value <= t}, the strongest first: (promise, t, hits, other hits)."""
     a, b = np.sort(likelier), np.sort(other)
     cuts = _candidates(a, b)
     k1, k2 = np.searchsorted(a, cuts, side="right"), np.searchsorted(b, cuts, side="right")
-    promise = _promises(k1, k2, _calibrated(a, k1, slope), len(a), len(b), goal)
+    promise = _promises(k1, k2, None if slope is None else _calibrated(a, k1, slope), len(a), len(b), goal)
     if goal.size is not None:
         allowed = k2 >= goal.size * len(b)
         promise = np.where(allowed, promise, -math.inf)
@@ -105,11 +108,14 @@ def _calibrated(a: Matrix, hits: NDArray[np.int64], slope: float) -> Matrix:
     return np.asarray(np.log(np.maximum(hits, 1)) - np.log(np.maximum(weight[hits], 1e-300)))
 
 
-def _promises(k1: NDArray[np.int64], k2: NDArray[np.int64], calibrated: Matrix, n1: int, n2: int, goal: Goal) -> Matrix:
+def _promises(k1: NDArray[np.int64], k2: NDArray[np.int64], calibrated: Matrix | None, n1: int, n2: int, goal: Goal) -> Matrix:
     """The bound that the final samples would give, if the ratio is the calibrated one but hardly above the counted one."""
     counted = np.log((k1 + 0.5) / (n1 + 1)) - np.log((k2 + 0.5) / (n2 + 1))
     error = np.sqrt(1 / (k1 + 0.5) + 1 / (k2 + 0.5))
-    ratio = np.minimum(calibrated, counted + _LEEWAY * error)
+    if calibrated is None:  # noqa: SIM108
+        ratio = counted - _LEEWAY * error
+    else:
+        ratio = np.minimum(calibrated, counted + _LEEWAY * error)
     f1 = np.asarray(k1 * (goal.samples / n1), dtype=np.float64)
     promise = _bound(f1, np.asarray(f1 * np.exp(-ratio)), goal)
     return np.where(k1 >= min(_FEWEST_HITS, n1), promise, -math.inf)

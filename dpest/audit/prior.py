@@ -56,7 +56,7 @@ def _shared(gap: Matrix, error: Matrix, mass: Matrix, share: Matrix) -> float:
     """One variance by moments, reweighted: rare cells count as far as their noise allows, since rare outputs often leak most."""
     if len(gap) == 0:
         return 0.0
-    weight, variance = mass, 0.0
+    weight, variance = mass * share, 0.0
     for _ in range(4):
         total = float(weight.sum())
         variance = max(float(weight @ (gap**2 - error)) / total, 0.01 * float(weight @ error) / total)
@@ -65,12 +65,12 @@ def _shared(gap: Matrix, error: Matrix, mass: Matrix, share: Matrix) -> float:
 
 
 def _ratios(one: Matrix, zero: Matrix, blocks: NDArray[np.int64]) -> tuple[Matrix, Matrix, Matrix]:
-    """Per cell: the log ratio of its block, that ratio's variance, and the cell's mass."""
+    """Per cell: the log ratio of its block, that ratio's variance, and the block's mass."""
     _, inverse = np.unique(blocks, return_inverse=True)
     a = np.bincount(inverse, weights=one)[inverse] + 0.5
     b = np.bincount(inverse, weights=zero)[inverse] + 0.5
     base = np.log((one.sum() + 0.5) / (zero.sum() + 0.5))
-    return np.log(a / b) - base, 1 / a + 1 / b, one + zero
+    return np.log(a / b) - base, 1 / a + 1 / b, a + b - 1
 
 
 def _sizes(blocks: NDArray[np.int64]) -> Matrix:

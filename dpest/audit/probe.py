@@ -78,7 +78,7 @@ def _own_generator(executor: int | Executor | None) -> str:
             "two copies of the mechanism draw the same noise: it carries a generator that dpest cannot find, so that all workers "
             "would count the same samples; write mechanism(data, rng) and draw from rng, or run it without an executor"
         )
-    return "copies of the mechanism draw the same noise: it carries a generator that dpest cannot seed, so it runs in this process"
+    return "copies of the mechanism draw the same noise: it carries a generator that dpest cannot seed"
 
 
 def _uses_globals(sampler: Sampler, data: Any) -> bool:

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gammaln
 
-from dpest.audit.additive import Additive
-from dpest.audit.attacks import Attack
+from dpest.audit.attacks import Attack, half_lines
 from dpest.audit.bounds import Counts
-from dpest.audit.cells import Cells, Column, learn_cells
 from dpest.audit.choose import Cut, Goal, choose_cut
 from dpest.audit.event import Event
 from dpest.audit.outputs import Batch, Matrix
@@ -20,28 +18,16 @@ from dpest.engine.streams import stream
 from dpest.errors import InvalidInput
 from dpest.results import Direction
 
-_BINS = 40
-
 
 def statdp(train: Sequence[Batch], goal: Goal, width: int) -> tuple[Event, Direction]:
     """The event and its direction, fixed on the selection sample: single outputs, or half-lines of one coordinate."""
     left, right = (b.resized(width) for b in train)
-    candidates = [_single(left, right)] if is_discrete(left, right) else [_half_lines(j, left, right) for j in range(width)]
-    cuts: list[tuple[Cut, Attack]] = [(choose_cut(a.score(left), a.score(right), goal), a) for a in candidates]
+    candidates: list[Attack] = (
+        [fit_table(left, right)] if is_discrete(left, right) else [half_lines(j, left, right) for j in range(width)]
+    )
+    cuts: list[tuple[Cut, Attack]] = [(choose_cut(a.score(left), a.score(right), goal, ratio_score=False), a) for a in candidates]
     cut, attack = max(cuts, key=lambda found: found[0].promise)
     return Event(attack, cut.threshold, cut.direction is Direction.LEFT, width), cut.direction
-
-
-def _single(left: Batch, right: Batch) -> Attack:
-    return fit_table(left, right)
-
-
-def _half_lines(j: int, left: Batch, right: Batch) -> Additive:
-    """The coordinate's rank as a score: its events are the half-lines."""
-    cells: Cells = learn_cells(Column(j), left, right, _BINS)
-    rank = np.arange(cells.size, dtype=np.float64)
-    a, b = (float(np.mean(rank[cells.codes(x)])) for x in (left, right))
-    return Additive((cells,), (rank if a >= b else -rank,))
 
 
 def hypergeometric_tail(s: int, total: int, n1: int, n2: int) -> float:
