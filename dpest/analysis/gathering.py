@@ -19,7 +19,8 @@ from dpest.privacy.scoring import Score, learn_score
 BLOCK = 1 << 17
 CHOOSING_SHARE = 0.3
 _PILOT = 1 << 12
-_LEARNING = 1 << 15
+_LEARNING = 1 << 18  # outputs of one input from which a score is learned; fewer where there are many pairs
+_LEARNING_TOTAL = 1 << 19
 _MOST_OUTCOMES = 1 << 13
 _MOST_SINGLES = 0.05
 # The places that draw: each has streams of its own.
@@ -76,7 +77,7 @@ class Learn:
         pilot = [q.draw(i, min(_PILOT, max(64, self.samples // 8)), _PILOT_KEY) for i in range(len(q.inputs))]
         if countable(pilot):
             return None
-        size = min(_LEARNING, max(256, self.samples // 6))
+        size = min(_LEARNING, _LEARNING_TOTAL // len(q.pairs), max(256, self.samples // 4))
         sample = [q.draw(i, size, _LEARNING_KEY) for i in range(len(q.inputs))]
         coder = learn_coder(sample)
         codes = [coder.codes(columns) for columns in sample]

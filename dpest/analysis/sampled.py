@@ -57,9 +57,9 @@ def estimate_by_sampling(
         show = _shown(progress, stack)
         seed = _seed(seed, checkpoint)
         question = Question.of(sampler, pairs, seed)
+        store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)
         if isinstance(sampler, TracedSampler):
             sampler.check_replay(question.inputs[0], stream(seed))
-        store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)
         place = stack.enter_context(opened(Automatic() if executor is None else executor))
         tables, gathered = _gathered(question, samples, place, store, show)
     name = str(getattr(mechanism, "__name__", type(mechanism).__name__))
