@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -110,11 +111,16 @@ def _options(
     pending = [(held, bounds)]
     while pending:
         run = _Fork(*pending.pop(), pending)
-        value = _leaf_value(leaf(node, run), run)
-        out.append((value, run.literals, run.bounds))
+        with suppress(_Contradiction):
+            value = _leaf_value(leaf(node, run), run)
+            out.append((value, run.literals, run.bounds))
         if len(out) + len(pending) > MOST_CASES:
             raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
     return out
+
+
+class _Contradiction(Exception):
+    """The conditions taken so far cannot hold together."""
 
 
 class _Fork:
@@ -135,6 +141,8 @@ class _Fork:
         chosen, left = open_options(options, self.bounds)
         if chosen is not None:
             return chosen
+        if not left:
+            raise _Contradiction
         self.pending.extend(self._with(new) for _, new in left[1:])
         self.literals, self.bounds = self._with(left[0][1])
         return left[0][0]

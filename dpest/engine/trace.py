@@ -79,7 +79,7 @@ def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]
         run = TraceRun(pending.pop(), pending, limits)
         output = execute(run, mechanism, data, params)
         if run.abandoned:
-            left_out.append(run.log_mass)
+            left_out += [run.log_mass] if run.log_mass > -math.inf else []
             continue
         if not paths:
             _check_replay(run, output, mechanism, data, params, limits)
@@ -193,6 +193,9 @@ class TraceRun:
         chosen, left = open_options(options, self.bounds)
         if chosen is not None:
             return chosen
+        if not left:  # the conditions taken so far contradict each other
+            self.abandoned, self.log_mass = True, -math.inf
+            raise _Abandoned
         self._count_fork(0.0)
         for _, new in left[1:]:
             self._queue(new, 0.0)
