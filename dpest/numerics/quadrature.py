@@ -6,6 +6,7 @@ of its Legendre expansion are negligible beside the row's total; otherwise it is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -118,7 +119,8 @@ def _halved(panels: _Panels, which: npt.NDArray[np.bool_]) -> _Panels:
 
 def with_tails(breaks: Floats, low: Floats, high: Floats, scale: float) -> Floats:
     """Sorted panel edges in [low, high] for each row: its breaks, and tails that widen with the distance from them."""
-    steps = scale * 4.0 ** np.arange(0, 12)
+    far = float(np.max(high - low, initial=0.0)) / scale
+    steps = scale * 4.0 ** np.arange(0, min(600, max(12, math.ceil(math.log(max(far, 1.0), 4.0)))))
     if breaks.shape[1] == 0:
         breaks = np.clip(0.0, low, high)[:, None]
     first, last = breaks.min(axis=1, keepdims=True), breaks.max(axis=1, keepdims=True)
