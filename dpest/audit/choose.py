@@ -14,6 +14,7 @@ from dpest.results import Direction
 
 _CANDIDATES = 300
 _FEWEST_HITS = 10
+_CAUTION = 2.5  # standard errors taken off a ratio that was picked by its count
 _LEEWAY = 0.5  # standard errors by which a calibrated ratio may exceed the counted one
 
 
@@ -46,14 +47,19 @@ class CurvePoint:
     right: float
 
 
-def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, ratio_score: bool = True) -> Cut:
+def choose_cut(left: Matrix, right: Matrix, goal: Goal, ratio: tuple[Matrix, Matrix] | None) -> Cut:
     """The best cut of a score in either direction, from its values under both inputs.
 
-    A score that estimates the log-likelihood ratio helps to judge small events; any other one is judged by counts alone.
+    `ratio` is an estimate of the log-likelihood ratio of the same outputs (often the score itself), which judges small events
+    far better than their counts; without it, counts alone judge, with caution.
     """
-    slope = calibration(left, right) if ratio_score else None
-    forward = _best(-left, -right, slope, goal)
-    backward = _best(right, left, slope, goal)
+    if ratio is None:
+        log_left = log_right = None
+    else:
+        slope, shift = calibration(*ratio)
+        log_left, log_right = slope * ratio[0] + shift, slope * ratio[1] + shift
+    forward = _best(-left, -right, None if log_left is None else -log_left, goal)
+    backward = _best(right, left, log_right, goal)
     if forward[0] >= backward[0]:
         promise, threshold, k1, k2 = forward
         return Cut(Direction.LEFT, -threshold, promise, (k1, k2))
@@ -61,12 +67,13 @@ def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, ratio_score: bool = T
     return Cut(Direction.RIGHT, threshold, promise, (k2, k1))
 
 
-def calibration(left: Matrix, right: Matrix) -> float:
-    """The factor that makes a score a log-likelihood ratio: the slope of a logistic regression on it."""
+def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
+    """The slope and shift that make a score a log-likelihood ratio: a logistic regression on it."""
     stride = max(1, (len(left) + len(right)) // 400_000)
     score = np.concatenate([left[::stride], right[::stride]])
     target = np.concatenate([np.ones(len(left[::stride])), np.zeros(len(right[::stride]))])
-    score = score - np.median(score)
+    middle = float(np.median(score))
+    score = score - middle
     slope, shift = 1.0, 0.0
     for _ in range(20):
         chance = expit(slope * score + shift)
@@ -81,18 +88,19 @@ def calibration(left: Matrix, right: Matrix) -> float:
         shift -= min(max((a * h - b * g) / determinant, -1.0), 1.0)
         if abs(step) < 1e-4:
             break
-    return min(max(slope, 0.0), 3.0)
+    slope = min(max(slope, 0.0), 3.0)
+    return slope, shift - slope * middle - math.log(len(left) / len(right))
 
 
-def _best(likelier: Matrix, other: Matrix, slope: float | None, goal: Goal) -> tuple[float, float, int, int]:
-    """Over events {value <= t}, the strongest first: (promise, t, hits, other hits)."""
-    a, b = np.sort(likelier), np.sort(other)
+def _best(likelier: Matrix, other: Matrix, ratio: Matrix | None, goal: Goal) -> tuple[float, float, int, int]:
+    """Over events {value <= t}, the strongest first: (promise, t, hits, other hits); `ratio` is ln P'/P of the likelier sample."""
+    order = np.argsort(likelier)
+    a, b = likelier[order], np.sort(other)
     cuts = _candidates(a, b)
     k1, k2 = np.searchsorted(a, cuts, side="right"), np.searchsorted(b, cuts, side="right")
-    promise = _promises(k1, k2, None if slope is None else _calibrated(a, k1, slope), len(a), len(b), goal)
+    promise = _promises(k1, k2, None if ratio is None else _calibrated(ratio[order], k1), len(a), len(b), goal)
     if goal.size is not None:
-        allowed = k2 >= goal.size * len(b)
-        promise = np.where(allowed, promise, -math.inf)
+        promise = np.where(k2 >= goal.size * len(b), promise, -math.inf)
     best = int(np.argmax(promise))
     return float(promise[best]), float(cuts[best]), int(k1[best]), int(k2[best])
 
@@ -102,9 +110,9 @@ def _candidates(a: Matrix, b: Matrix) -> Matrix:
     return np.asarray(cuts)
 
 
-def _calibrated(a: Matrix, hits: NDArray[np.int64], slope: float) -> Matrix:
-    """ln P(S) / P'(S) by the score itself: P'(S) is the mean of exp(-score) over the hits, far less noisy than a count."""
-    weight = np.concatenate([[0.0], np.cumsum(np.exp(np.clip(slope * a, -700, 700)))])
+def _calibrated(ratio: Matrix, hits: NDArray[np.int64]) -> Matrix:
+    """ln P(S) / P'(S) by the ratio of each hit: P'(S) is the sum of P'/P over the hits, far less noisy than a count."""
+    weight = np.concatenate([[0.0], np.cumsum(np.exp(np.clip(ratio, -700, 700)))])
     return np.asarray(np.log(np.maximum(hits, 1)) - np.log(np.maximum(weight[hits], 1e-300)))
 
 
@@ -113,7 +121,7 @@ def _promises(k1: NDArray[np.int64], k2: NDArray[np.int64], calibrated: Matrix |
     counted = np.log((k1 + 0.5) / (n1 + 1)) - np.log((k2 + 0.5) / (n2 + 1))
     error = np.sqrt(1 / (k1 + 0.5) + 1 / (k2 + 0.5))
     if calibrated is None:  # noqa: SIM108
-        ratio = counted - _LEEWAY * error
+        ratio = counted - _CAUTION * error
     else:
         ratio = np.minimum(calibrated, counted + _LEEWAY * error)
     f1 = np.asarray(k1 * (goal.samples / n1), dtype=np.float64)

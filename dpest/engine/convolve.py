@@ -11,7 +11,7 @@ import numpy as np
 
 from dpest.engine.expressions import Expr
 from dpest.engine.factors import Between, Bound, Density, Factor, Integral
-from dpest.laws.continuous import Gaussian
+from dpest.laws.continuous import Gaussian, Laplace, LaplaceSum
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
@@ -21,25 +21,29 @@ from dpest.numerics.quadrature import with_tails
 _REACH = -300.0
 _MOST_POINTS = 4000
 
-State = tuple[dict[int, Law], list[Bound], list[Factor]]
+Merged = tuple[dict[int, Law], list[Bound], list[Factor], list[Expr]]
 
 
-def merged_sums(laws: dict[int, Law], bounds: list[Bound], factors: list[Factor]) -> State:
-    """The same problem with each such combination as one draw, where that spares integrals."""
-    rows = _rows(bounds, factors)
+def merged_sums(laws: dict[int, Law], bounds: list[Bound], factors: list[Factor], equations: Sequence[Expr] = ()) -> Merged:
+    """The same problem with each such combination as one draw, where that spares integrals.
+
+    While equations are unsolved only sums with a closed form are merged: solving takes one draw out of the others.
+    """
+    rows = [*_rows(bounds, factors), *equations]
     for group in _proportional(laws, rows):
-        alone = len(group) == 2 and not any(
-            v >= 0 and v not in group for e in rows if e.coefficient(group[0]) for v in e.variables()
-        )
-        law = None if alone and not _closed(laws, group) else _sum_law(laws, rows, group)
+        alone = len(group) == 2 and not any(v not in group for e in rows if e.coefficient(group[0]) for v in e.variables())
+        weights = _weights(rows, group)
+        if not _closed(laws, group, weights) and (alone or equations):
+            continue
+        law = _sum_law(laws, group, weights)
         if law is None:
             continue
-        lead = group[0]
-        laws = {v: (law if v == lead else x) for v, x in laws.items() if v not in group[1:]}
-        gone = set(group[1:])
+        lead, gone = group[0], set(group[1:])
+        laws = {v: (law if v == lead else x) for v, x in laws.items() if v not in gone}
         bounds = [Bound(_without(b.expression, gone), b.strict) for b in bounds]
         factors = [_factor_without(f, gone) for f in factors]
-    return laws, bounds, factors
+        equations = [_without(e, gone) for e in equations]
+    return laws, bounds, factors, list(equations)
 
 
 def _rows(bounds: Sequence[Bound], factors: Sequence[Factor]) -> list[Expr]:
@@ -69,14 +73,24 @@ def _proportional(laws: dict[int, Law], rows: list[Expr]) -> list[list[int]]:
     return [g for g in groups.values() if len(g) > 1]
 
 
-def _closed(laws: dict[int, Law], group: list[int]) -> bool:
-    return all(isinstance(laws[v], Gaussian) or laws[v].discrete for v in group)
-
-
-def _sum_law(laws: dict[int, Law], rows: list[Expr], group: list[int]) -> Law | None:
-    """The law of (combination) / (coefficient of the first draw): it takes the first draw's place."""
+def _weights(rows: list[Expr], group: list[int]) -> list[float]:
     row = next(e for e in rows if e.coefficient(group[0]))
-    weights = [row.coefficient(v) / row.coefficient(group[0]) for v in group]
+    return [row.coefficient(v) / row.coefficient(group[0]) for v in group]
+
+
+def _closed(laws: dict[int, Law], group: list[int], weights: list[float]) -> bool:
+    members = [laws[v] for v in group]
+    if all(isinstance(law, Gaussian) for law in members) or all(getattr(law, "finite", False) for law in members):
+        return True
+    return all(isinstance(law, Laplace) and _near(abs(w) * law.b, members[0].b) for law, w in zip(members, weights, strict=True))  # type: ignore[attr-defined]
+
+
+def _near(a: float, b: float) -> bool:
+    return abs(a - b) <= 1e-12 * abs(b)
+
+
+def _sum_law(laws: dict[int, Law], group: list[int], weights: list[float]) -> Law | None:
+    """The law of (combination) / (coefficient of the first draw): it takes the first draw's place."""
     total: Law = laws[group[0]]
     for v, w in zip(group[1:], weights[1:], strict=True):
         step = sum_law(total, laws[v], w)
@@ -91,6 +105,8 @@ def sum_law(a: Law, b: Law, weight: float) -> Law | None:
     """The law of A + weight * B for independent A and B; None where there are too many points."""
     if isinstance(a, Gaussian) and isinstance(b, Gaussian):
         return Gaussian(float(np.hypot(a.sigma, weight * b.sigma)))
+    if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and _near(abs(weight) * b.b, a.b):
+        return LaplaceSum(a.b, 2 if isinstance(a, Laplace) else a.n + 1)
     if isinstance(a, Discrete) and isinstance(b, Discrete):
         return _atoms_sum(a, b, weight)
     if isinstance(a, Continuous) and isinstance(b, Continuous):

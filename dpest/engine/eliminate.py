@@ -69,7 +69,7 @@ def eliminate(component: Component) -> Measure:
     if component.bounds and contradictory(component.bounds, component.laws):
         return replace(IMPOSSIBLE, outputs=component.outputs)
     state = _State.start(component)
-    for equation in sorted(component.equations, key=lambda e: (len(e.terms), e.terms)):
+    for equation in state.merged_equations(component):
         if not state.solve(equation):
             return replace(IMPOSSIBLE, outputs=component.outputs)
     state.tidy()
@@ -97,6 +97,12 @@ class _State:
         factors: list[Factor] = [replace(f, power=k) for f, k in component.folded]
         factors.sort(key=repr)
         return _State(dict(enumerate(component.laws)), sorted(component.bounds, key=repr), factors, {})
+
+    def merged_equations(self, component: Component) -> list[Expr]:
+        """The equations, short ones first, with sums of draws that have a closed form merged."""
+        equations = sorted(component.equations, key=lambda e: (len(e.terms), e.terms))
+        self.laws, self.bounds, self.factors, equations = merged_sums(self.laws, self.bounds, self.factors, equations)
+        return equations
 
     # -- equations -------------------------------------------------------------------------------------------------
 
@@ -133,7 +139,7 @@ class _State:
     def tidy(self) -> None:
         """Settles bounds without draws, and merges draws that occur only as one sum."""
         self._settle()
-        self.laws, self.bounds, self.factors = merged_sums(self.laws, self.bounds, self.factors)
+        self.laws, self.bounds, self.factors, _ = merged_sums(self.laws, self.bounds, self.factors)
 
     def _settle(self) -> None:
         open_bounds: list[Bound] = []

@@ -13,12 +13,15 @@ from functools import cached_property
 
 import numpy as np
 
-from dpest.engine.expressions import Expr, Values, meetings, plus
+from dpest.engine.expressions import Expr, Values, distinct, meetings, plus, substituted
+from dpest.errors import BudgetExceeded
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import Rows, integrate, with_tails
 
 LOG_REACH = -3000.0  # integrals leave out at most this much of a draw's mass, as a logarithm
+LOG_WINDOW = -80.0  # sums over infinite laws leave out at most this much of one, as a logarithm
+_MOST_TERMS = 200_000
 _ROWS = 1 << 12  # rows of a nested integral done at once
 _MOST_KINKS = 400
 
@@ -181,6 +184,10 @@ class Integral(Factor):
 
     @cached_property
     def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+        if isinstance(self.law, Discrete):
+            points = self.law.window(LOG_WINDOW)[0] if self.law.finite else np.empty(0)
+            at = (substituted(k, self.draw, Expr((), float(x))) for k in self._surfaces for x in points[:_MOST_KINKS])
+            return tuple(distinct(at))[:_MOST_KINKS]
         return meetings(self._surfaces, self.draw)[:_MOST_KINKS]
 
     def laws(self) -> Iterator[Law]:
@@ -213,12 +220,11 @@ class Integral(Factor):
     def _integral(self, values: Values, rows: int) -> Answer:
         law = self.law
         assert isinstance(law, Continuous)
-        reach = law.reach(LOG_REACH)
-        low = np.maximum(_rowwise([e.at(values) for e, _ in self.lowers], rows, -np.inf, np.maximum), reach[0])
-        high = np.minimum(_rowwise([e.at(values) for e, _ in self.uppers], rows, np.inf, np.minimum), reach[1])
         breaks = [_at_zero(k, self.draw, values) for k in self._surfaces if k.coefficient(self.draw)]
-        columns = np.stack([np.broadcast_to(b, (rows,)) for b in breaks], axis=1) if breaks else np.empty((rows, 0))
-        outside = ((columns < reach[0]) | (columns > reach[1])).any(axis=1)
+        columns = np.stack([np.broadcast_to(b, (rows,)) for b in breaks], axis=1) if breaks else np.zeros((rows, 1))
+        first, last = _reach(law, columns)
+        low = np.maximum(_rowwise([e.at(values) for e, _ in self.lowers], rows, -np.inf, np.maximum), first)
+        high = np.minimum(_rowwise([e.at(values) for e, _ in self.uppers], rows, np.inf, np.minimum), last)
         columns = np.clip(columns, low[:, None], np.maximum(low, high)[:, None])
 
         def log_f(row: Rows, x: Floats) -> Answer:
@@ -231,33 +237,72 @@ class Integral(Factor):
             return out, error
 
         found = integrate(log_f, with_tails(columns, low, high, self._scale))
-        # What lies beyond the reach: where every kink is inside it the integrand only decays there.
+        # What lies beyond the reach: every kink is inside it, so that the integrand only decays there.
         at_ends = log_f(np.arange(rows), np.stack([low, high], axis=1))[0]
         ends = at_ends.max(axis=1) + math.log(self._scale) + 10.0
-        beyond = np.where(outside, law.log_beyond(LOG_REACH), np.minimum(ends, law.log_beyond(LOG_REACH)))
+        beyond = np.minimum(ends, law.log_beyond(LOG_REACH))
         known = np.where(found.log_value > -np.inf, found.log_value, np.inf)
         return found.log_value, found.error + np.exp(np.minimum(beyond - known, 0.0))
 
     def _sum(self, values: Values, rows: int) -> Answer:
         law = self.law
         assert isinstance(law, Discrete)
-        points, logs = law.window(-80.0)
+        points = self._points(values, rows)
         here: dict[int, Floats] = {v: np.asarray(a)[:, None] for v, a in values.items()}
-        here[self.draw] = points[None, :]
+        here[self.draw] = points
         first = _rowwise([law.first(e.at(values), s) for e, s in self.lowers], rows, -np.inf, np.maximum)[:, None]
         last = _rowwise([law.last(e.at(values), s) for e, s in self.uppers], rows, np.inf, np.minimum)[:, None]
-        index = law.first(points, False)[None, :]
-        out = np.where((index >= first) & (index <= last), logs[None, :], -np.inf)
+        index = law.first(points, False)
+        out = np.where((index >= first) & (index <= last), law.log_density(points), -np.inf)
         error: Floats | float = 0.0
         for f in self.factors:
             more, inner = f.log(here)
             out, error = out + more, error + inner
         total = log_sum(out, axis=1)
         known = np.where(total > -np.inf, total, np.inf)
-        with np.errstate(invalid="ignore"):
-            shares = np.exp(out - known[:, None])
-        left = 0.0 if law.finite else np.exp(np.minimum(-80.0 - known, 0.0))
+        shares = np.exp(out - known[:, None])
+        # Beyond the window the terms decay at least as fast as the law does.
+        left = 0.0 if law.finite else np.maximum(shares[:, 0], shares[:, -1]) * law.tail_terms
         return total, (shares * error).sum(axis=1) + left
+
+    def _points(self, values: Values, rows: int) -> Floats:
+        """The points to sum over, one row each: all of a finite law, else windows around every place where factors peak."""
+        law = self.law
+        assert isinstance(law, Discrete)
+        window = law.window(LOG_WINDOW)[0]
+        if law.finite:
+            return np.broadcast_to(window, (rows, len(window)))
+        centres = [np.broadcast_to(_at_zero(e, self.draw, values), (rows,)) for e in self._centres]
+        table = np.round(np.stack([np.zeros(rows), *centres], axis=1))
+        span = int((table.max(axis=1) - table.min(axis=1)).max())
+        if span > _MOST_TERMS:
+            raise BudgetExceeded(f"a sum over {span} whole numbers; at most {_MOST_TERMS} are added up")
+        steps = np.arange(window[0], window[-1] + span + 1)
+        return np.asarray(table.min(axis=1)[:, None] + steps[None, :])
+
+    @cached_property
+    def _centres(self) -> list[Expr]:
+        """Expressions that vanish where a factor peaks or turns."""
+        out: list[Expr] = []
+        for f in self.factors:
+            match f:
+                case Density(place=place):
+                    out.append(place)
+                case Between(lowers=lowers, uppers=uppers):
+                    out.extend(e for e, _ in lowers + uppers)
+                case _:
+                    out.extend(f.kinks)
+        return [e for e in out if e.coefficient(self.draw)]
+
+
+def _reach(law: Continuous, breaks: Floats) -> tuple[Floats, Floats]:
+    """How far an integral goes: as far as the law reaches, and well beyond every kink where the law goes on."""
+    low, high = law.reach(LOG_REACH)
+    support = law.support
+    margin = 1000.0 * law.scale
+    first = np.minimum(low, breaks.min(axis=1) - margin) if math.isinf(support[0]) else np.full(len(breaks), low)
+    last = np.maximum(high, breaks.max(axis=1) + margin) if math.isinf(support[1]) else np.full(len(breaks), high)
+    return first, last
 
 
 def _width_error(low: Floats, high: Floats, scale: float) -> Floats:

@@ -25,7 +25,7 @@ from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import with_tails
 
-GRID_POINTS = 1001
+GRID_POINTS = 8001
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +53,14 @@ class ValueLaw:
         return np.asarray(out)
 
     def grid(self, points: int = GRID_POINTS) -> dict[str, Any]:
-        """The density at equally spaced points that hold all but 1e-9 of its mass on either side."""
+        """The density on equal cells, averaged over each: `f.sum() * dx` is the mass, all but 1e-10 of it on either side."""
         if self.smooth is None:
             return {}
-        low, high = self.smooth.quantile([1e-9, 1 - 1e-9])
-        x = np.linspace(low, high, points)
-        return {"x": x, "f": np.exp(self.smooth.log_density(x)), "dx": float(x[1] - x[0])}
+        low, high = self.smooth.quantile([1e-10, 1 - 1e-10])
+        edges = np.linspace(low, high, points + 1)
+        dx = float(edges[1] - edges[0])
+        f = np.exp(self.smooth.log_interval(edges[:-1], edges[1:])) / dx
+        return {"x": 0.5 * (edges[1:] + edges[:-1]), "f": f, "dx": dx}
 
 
 def infer_value(node: Node) -> ValueLaw | Sample:
@@ -127,7 +129,7 @@ def _logs(placed: list[Placed], y: Floats) -> tuple[Floats, float]:
 def _density(cases: list[tuple[Expansion, list[Placed]]]) -> Panels:
     """The sum of the cases' densities, tabulated."""
     measures = [[(eliminate(p.component), bool(p.outputs)) for p in placed] for _, placed in cases]
-    kinks = sorted({_root(k) for parts in measures for m, has in parts if has for k in m.kinks() if k.terms})
+    kinks = sorted({_root(k) for parts in measures for m, has in parts if has for k in m.kinks() if k.terms}) or [0.0]
     scales = [law.scale for _, placed in cases for p in placed for law in p.component.laws if isinstance(law, Continuous)]
     low, high, scale = kinks[0] - 1000 * max(scales), kinks[-1] + 1000 * max(scales), min(scales)
 

@@ -31,6 +31,10 @@ class Geometric(Discrete):
     support = (-math.inf, math.inf)
     finite = False
 
+    @property
+    def tail_terms(self) -> float:
+        return 1 / math.expm1(1 / self.b)
+
     @cached_property
     def _log_ends(self) -> tuple[float, float]:
         """ln P(0) and ln P(k >= 1): tanh(1/(2b)) and r / (1 + r) with r = e^(-1/b)."""

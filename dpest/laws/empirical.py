@@ -1,4 +1,4 @@
-"""A law that is known by samples alone."""
+"""A value that is known by samples alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpest.numerics.logspace import Floats
 
 @dataclass(frozen=True, eq=False)
 class Empirical(Discrete):
-    """Samples; fresh values are drawn from among them. What only one of two samples shows proves nothing: no exact answers."""
+    """Samples; fresh values are drawn from among them. What one sample alone shows proves nothing: no exact answers."""
 
     samples: npt.NDArray[np.float64]
     finite = True
@@ -40,9 +40,6 @@ class Empirical(Discrete):
     def window(self, log_mass: float) -> tuple[Floats, Floats]:
         self._refuse()
 
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        return np.asarray(np.searchsorted(np.sort(self.samples), np.asarray(x, float), side="right") / len(self.samples))
-
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         return np.asarray(rng.choice(self.samples, size))
 
@@ -58,4 +55,8 @@ def empirical_law(samples: npt.ArrayLike) -> Empirical:
     values = np.asarray(samples)
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "biuf":
         raise InvalidLaw(f"from_samples(samples) needs a non-empty list of numbers, got shape {values.shape} of {values.dtype}")
+    if np.isnan(values).any():
+        raise InvalidLaw(
+            "from_samples(samples) needs numbers, and some are NaN: compare such samples with epsilon_from_mixed_samples"
+        )
     return Empirical(values.astype(float))

@@ -145,6 +145,11 @@ class Discrete(Law):
         """Whether there are finitely many points."""
 
     @property
+    def tail_terms(self) -> float:
+        """Beyond a point of its tail, how many times that point's probability is left at most."""
+        return 0.0
+
+    @property
     def integral(self) -> bool:
         """Whether every point is a whole number."""
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Loss:
     upper: float
     bucket: Bucket | None
     parts: tuple[StratumLoss, ...]
+    settled: bool = True  # whether unexplored paths weigh nothing beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,8 @@ class Comparison:
     log_unexplored: tuple[float, float]
 
 
+_NEGLIGIBLE = 25.0  # nats by which unexplored mass must be smaller than an output's to be negligible beside it
+
 ZERO = Loss(0.0, 0.0, 0.0, None, ())
 
 
@@ -56,20 +59,26 @@ def compare(left: Trace, right: Trace, measures: Measures | None = None) -> Comp
     measures = measures or Measures()
     found = buckets(left, right, measures)
     unexplored = left.log_unexplored, right.log_unexplored
-    forward, backward = ZERO, ZERO
+    ways: list[list[Loss]] = [[], []]
     for bucket in found:
         groups = [_group_losses(g) for g in bucket.groups]
-        forward = _worse(forward, _bucket_loss(bucket, [g[0] for g in groups], unexplored))
-        backward = _worse(backward, _bucket_loss(bucket, [g[1] for g in groups], unexplored[::-1]))
-    return Comparison(forward, backward, tuple(found), unexplored)
+        for way, missing in ((0, unexplored), (1, unexplored[::-1])):
+            loss = _bucket_loss(bucket, [g[way] for g in groups], missing)
+            if loss is not None:
+                ways[way].append(loss)
+    return Comparison(_worst(ways[0]), _worst(ways[1]), tuple(found), unexplored)
 
 
-def _worse(a: Loss, b: Loss | None) -> Loss:
-    if b is None:
-        return a
-    if b.value > a.value or (b.value == a.value and a.bucket is None):
-        return Loss(b.value, max(a.lower, b.lower), max(a.upper, b.upper), b.bucket, b.parts)
-    return Loss(a.value, max(a.lower, b.lower), max(a.upper, b.upper), a.bucket, a.parts)
+def _worst(losses: list[Loss]) -> Loss:
+    """The largest loss. One that still grows where exploration stopped has no upper bound."""
+    if not losses:
+        return ZERO
+    worst = max(losses, key=lambda loss: (loss.value, loss.settled))
+    upper = max(loss.upper for loss in losses)
+    settled = max((loss.value for loss in losses if loss.settled), default=0.0)
+    if worst.value > settled + 1e-9 * max(1.0, settled) and not worst.settled:
+        upper = math.inf
+    return replace(worst, lower=max(loss.lower for loss in losses), upper=upper)
 
 
 def _group_losses(group: Group) -> tuple[StratumLoss | None, StratumLoss | None]:
@@ -119,14 +128,16 @@ def _bucket_loss(bucket: Bucket, parts: list[StratumLoss | None], unexplored: tu
     value = sum(p.value for p in kept)
     lower, upper = sum(p.lower for p in kept), sum(p.upper for p in kept)
     missing_p, missing_q = unexplored
+    settled = True
     if missing_p > -math.inf or missing_q > -math.inf:
         log_p, log_q = sum(p.log_p for p in kept), sum(p.log_q for p in kept)
+        settled = min(log_p - missing_p, log_q - missing_q) > _NEGLIGIBLE
         if value == math.inf:
             value, lower, upper = _unproved(log_p, missing_q)
         else:
             lower -= float(np.logaddexp(0.0, missing_q - log_q))
             upper += float(np.logaddexp(0.0, missing_p - log_p))
-    return Loss(value, lower, upper, bucket, kept)
+    return Loss(value, lower, upper, bucket, kept, settled)
 
 
 def _unproved(log_p: float, missing_q: float) -> tuple[float, float, float]:

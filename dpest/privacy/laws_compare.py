@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpest.engine.columns import HOLE, NAN_KEY, Group
-from dpest.engine.sampling import TracedSampler
+from dpest.engine.joint_samples import joint_samples
+from dpest.engine.settings import sampling_samples
 from dpest.engine.streams import stream
 from dpest.engine.trace import trace
 from dpest.errors import ExactRefused, InvalidInput
+from dpest.operations.verbs import Sampled
 from dpest.privacy.cells import partitions
 from dpest.privacy.compare import compare
 from dpest.privacy.sample_loss import Exclusive, sample_loss
 
-SAMPLES = 100_000
-SEED = 0
+SEED = 0  # of the samples that are drawn where a comparison cannot be inferred
 
 
 def epsilon_from_dist(P: Any, Q: Any) -> float:
@@ -41,7 +40,7 @@ def epsilon_from_list_joint(Ps: Sequence[Any], Qs: Sequence[Any], hist_bins: int
     try:
         found = compare(trace(_returning(Ps), None, {}), trace(_returning(Qs), None, {}))
     except ExactRefused:
-        return epsilon_from_mixed_samples(_sampled(Ps, 0), _sampled(Qs, 1), hist_bins)
+        return epsilon_from_mixed_samples(_rows(Ps, 0), _rows(Qs, 1), hist_bins)
     return max(found.forward.value, found.backward.value)
 
 
@@ -49,18 +48,12 @@ def _returning(values: Sequence[Any]) -> Callable[[Any], list[Any]]:
     return lambda _: list(values)
 
 
-def _sampled(values: Sequence[Any], key: int) -> NDArray[Any]:
-    """Joint samples of the values, one row each."""
-    drawn = TracedSampler(_returning(values)).draw(None, SAMPLES, stream(SEED, key))
-    return np.concatenate([_rows(group) for group in drawn.groups])
-
-
-def _rows(group: Group) -> NDArray[Any]:
-    out = np.empty((group.rows, len(group.shape.leaves)), dtype=object)
-    varying = iter(group.values)
-    for i, leaf in enumerate(group.shape.leaves):
-        out[:, i] = next(varying) if leaf is HOLE else math.nan if leaf == NAN_KEY else leaf
-    return out
+def _rows(values: Sequence[Any], key: int) -> NDArray[Any]:
+    """Joint samples of the values, one row each: their own where they were sampled, else fresh ones."""
+    own = [v.samples for v in values if isinstance(v, Sampled)]
+    if len(own) == len(values) and len({len(x) for x in own}) == 1:
+        return np.stack(own, axis=1)
+    return joint_samples(values, sampling_samples(), stream(SEED, key))
 
 
 def epsilon_from_mixed_samples(P: Any, Q: Any, n_bins: int = 100, verbose: bool = False) -> float:

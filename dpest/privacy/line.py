@@ -130,6 +130,8 @@ class Tail:
 
 def tail_logs(line: Line, end: float, sign: int, step: float) -> Tail | None:
     """A line's tail on one side, as far out as the densities are known; None where that is nowhere."""
+    # The ratio settles at distances that are large beside the spread of the kinks, too.
+    step = max(step, float(np.ptp(line.kinks)) / 8)
     distance = 2.0 ** np.arange(3, 11)
     if line.log_floor > -math.inf:
         far = line.evaluate(end + sign * step * 2.0 ** np.arange(-6, 11))

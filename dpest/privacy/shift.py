@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpest.engine.component import Component
+from dpest.engine.convolve import merged_sums
 from dpest.laws.law import Continuous, Law, Shift
 from dpest.privacy.blocks import Block, Side
 from dpest.privacy.logs import BothWays, Sup
@@ -39,13 +40,15 @@ def _release(side: Side) -> _Release | None:
         return None
     ((placed, times),) = side.cases[0][0]
     component: Component = placed.component
-    plain = times == 1 and side.cases[0][1] == 1 and len(component.laws) == 1 and len(component.equations) == 1
-    if not plain or component.folded or component.bounds:
+    if times != 1 or side.cases[0][1] != 1 or component.folded or component.bounds or len(component.equations) != 1:
         return None
-    (equation,) = component.equations
+    laws, _, _, (equation,) = merged_sums(dict(enumerate(component.laws)), [], [], list(component.equations))
     # coefficient * draw + constant - y == 0, up to a common factor
     scale = -equation.coefficient(-1)
-    return _Release(component.laws[0], equation.coefficient(0) / scale, equation.constant / scale) if scale else None
+    if len(laws) != 1 or not scale:
+        return None
+    ((draw, law),) = laws.items()
+    return _Release(law, equation.coefficient(draw) / scale, equation.constant / scale)
 
 
 def _sup(p: _Release, q: _Release) -> Sup | None:

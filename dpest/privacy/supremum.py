@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, Kind
 from dpest.privacy.joint import on_space
 from dpest.privacy.line import Line, block_line, both_ways, larger, tail_logs
-from dpest.privacy.logs import NOTHING, BothWays, Sup, best, logs_at
+from dpest.privacy.logs import NOTHING, BothWays, Logs, Sup, best, logs_at
 from dpest.privacy.shift import shifted
 
 
@@ -55,11 +56,18 @@ def _on_lattice(block: Block) -> BothWays:
     ways = BothWays(best(logs), best(logs.swapped()))
     if block.dimension > 1 or len(y) <= 64:
         return ways
-    step = float(np.diff(y[:, 0]).min())
-    line = Line(lambda t: logs_at(block, t[:, None]), y[:, 0], step, step, block.log_floor)
+    return _with_lattice_tails(block, y[:, 0], logs, ways)
+
+
+def _with_lattice_tails(block: Block, y: Floats, logs: Logs, ways: BothWays) -> BothWays:
+    """Takes the limits in both tails in, at distances from the centre that are whole numbers of steps."""
+    step = float(np.diff(y).min())
+    centre = float(y[np.argmax(np.logaddexp(logs.p, logs.q))])
     forward, backward = ways.forward, ways.backward
-    for sign, end in ((1, float(y[-1, 0])), (-1, float(y[0, 0]))):
-        tail = tail_logs(line, end, sign, step)
+    for sign, end in ((1, float(y[-1])), (-1, float(y[0]))):
+        unit = step * max(1, round(abs(end - centre) / (64 * step)))
+        line = Line(lambda t: logs_at(block, t[:, None]), np.array([centre]), unit, unit, block.log_floor)
+        tail = tail_logs(line, centre, sign, unit)
         if tail is not None:
             forward, backward = larger(forward, tail.limit()), larger(backward, tail.swapped().limit())
     return BothWays(forward, backward)

@@ -40,9 +40,12 @@ def ray_limit(values: Floats, distance: Floats, slack: float, *, far: bool = Tru
             return Ray(last, last - slack, math.inf, False) if steps[-1] > 0 else Ray(-math.inf, -math.inf, -math.inf, False)
         infinite = math.inf if steps[-1] > 0 else -math.inf
         return Ray(infinite, infinite, infinite, False)
-    full, fewer = _extrapolated(values, distance), _extrapolated(values[1:], distance[1:])
-    off = abs(full - fewer) + 4 * slack + 1e-13 * size
-    return Ray(full, full - off, full + off, False)
+    # The nearest values may lie where 1/d does not yet describe them: leave them out as long as that changes much.
+    tries = [_extrapolated(values[i:], distance[i:]) for i in range(4)]
+    changes = [abs(a - b) for a, b in zip(tries, tries[1:], strict=False)]
+    pick = int(np.argmin(changes))
+    off = 2 * changes[pick] + (changes[pick + 1] if pick < 2 else changes[pick]) + 8 * slack + 1e-13 * size
+    return Ray(tries[pick + 1], tries[pick + 1] - off, tries[pick + 1] + off, False)
 
 
 def _extrapolated(values: Floats, distance: Floats) -> float:

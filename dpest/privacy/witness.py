@@ -95,23 +95,66 @@ def _letters() -> Callable[[], str]:
 
 
 def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swapped: bool) -> _Told:
+    """Fills in the leaves of one group, and says what its random ones must be."""
     stratum = part.stratum
-    size = sum(len(m) for m in stratum.members)
-    place = np.full(size, np.nan)
+    place = np.full(sum(len(m) for m in stratum.members), np.nan)
     rays: dict[int, int] = {}
+    lattice: set[int] = set()
     told = _Told([], 0.0, 0.0, False, False)
     for block, members, sup in zip(stratum.blocks, stratum.members, part.sups, strict=True):
         place[list(members)] = sup.at if sup.at else np.nan
+        lattice.update(j for j, kind in zip(members, block.kinds, strict=True) if kind is Kind.LATTICE)
         if sup.ray:
             rays[members[0]] = sup.ray
         _weigh(told, block, sup, swapped)
-    values = _restored(stratum.restore, place)
+    names: dict[int, Name] = {}
     for position, value in stratum.leaves:
         if isinstance(value, Constant):
             leaves[position] = value.value
         else:
-            leaves[position] = _coordinate(told, stratum.restore, value, values, place, rays, part, letters)
+            leaves[position] = _leaf(stratum.restore[value], place, lattice, letters)
+            if isinstance(leaves[position], Name):
+                names[value] = leaves[position]
+    told.clauses = _clauses(np.linalg.inv(stratum.restore), place, rays, names, told.limit)
     return told
+
+
+def _leaf(row: Floats, place: Floats, lattice: set[int], letters: Callable[[], str]) -> Any:
+    """What stands at a random leaf: its value where it is a single point, else a letter."""
+    used = [int(i) for i in np.flatnonzero(row)]
+    if used and all(i in lattice and math.isfinite(place[i]) for i in used):
+        return float(np.dot(row[used], place[used]))
+    return Name(letters())
+
+
+def _clauses(transform: Floats, place: Floats, rays: dict[int, int], names: dict[int, Name], limit: bool) -> list[str]:
+    """What is asked of the letters, or of combinations of them where noise is shared."""
+    out = []
+    for i, row in enumerate(transform):
+        used = [int(j) for j in np.flatnonzero(np.abs(row) > 1e-12)]
+        if math.isnan(place[i]) or not used or not all(j in names for j in used):
+            continue
+        sign = 1.0 if row[used[0]] > 0 or len(used) > 1 else -1.0
+        scale = abs(row[used[0]])
+        subject = _combination([(names[j], sign * row[j] / scale) for j in used])
+        value = sign * place[i] / scale
+        if math.isinf(value):
+            out.append(f"{subject} tending to {'+' if value > 0 else '-'}infinity")
+        elif i in rays:
+            out.append(f"{subject} {'>=' if rays[i] * sign > 0 else '<='} {_tidy(value)}")
+        else:
+            out.append(f"{subject} {'tending to' if limit else '='} {_tidy(value)}")
+    return out or [f"any {name}" for name in names.values()]
+
+
+def _combination(terms: list[tuple[Name, float]]) -> str:
+    """Letters with their coefficients, positive ones first."""
+    text = ""
+    for name, c in sorted(terms, key=lambda t: t[1] < 0):
+        size = "" if abs(abs(c) - 1) < 1e-12 else f"{abs(c):.6g} "
+        joiner = " - " if c < 0 else " + "
+        text += (joiner if text else "-" if c < 0 else "") + f"{size}{name}"
+    return text
 
 
 def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
@@ -143,49 +186,5 @@ def mass(block: Block, side: Side, low: float, high: float) -> float:
     return float(integrate(log_f, edges).log_value[0])
 
 
-def _restored(restore: Floats, place: Floats) -> Floats:
-    """Output coordinates; unknown where any coordinate that they depend on is."""
-    out = np.empty(len(place))
-    for j, row in enumerate(restore):
-        used = np.flatnonzero(row)
-        with np.errstate(invalid="ignore"):
-            out[j] = np.dot(row[used], place[used])
-    return out
-
-
-def _coordinate(
-    told: _Told,
-    restore: Floats,
-    j: int,
-    values: Floats,
-    place: Floats,
-    rays: dict[int, int],
-    part: StratumLoss,
-    letters: Callable[[], str],
-) -> Any:
-    """What stands at a random leaf: a lattice point, or a letter with a clause about it."""
-    used = np.flatnonzero(restore[j])
-    if len(used) and all(_kind(part, int(i)) is Kind.LATTICE for i in used) and math.isfinite(values[j]):
-        return float(values[j])
-    name = Name(letters())
-    if math.isnan(values[j]):
-        told.clauses.append(f"any {name}")
-    elif math.isinf(values[j]):
-        told.clauses.append(f"{name} tending to {'+' if values[j] > 0 else '-'}infinity")
-    elif len(used) == 1 and int(used[0]) in rays:
-        up = rays[int(used[0])] * restore[j, used[0]] > 0
-        told.clauses.append(f"{name} {'>=' if up else '<='} {_tidy(values[j])}")
-    else:
-        told.clauses.append(f"{name} {'tending to' if told.limit else '='} {_tidy(values[j])}")
-    return name
-
-
-def _kind(part: StratumLoss, i: int) -> Kind:
-    for block, members in zip(part.stratum.blocks, part.stratum.members, strict=True):
-        if i in members:
-            return block.kinds[members.index(i)]
-    raise AssertionError(i)
-
-
 def _tidy(x: float) -> str:
-    return show(float(f"{x:.9g}"))
+    return show(0.0 if abs(x) < 1e-9 else float(f"{x:.9g}"))
