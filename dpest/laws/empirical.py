@@ -57,6 +57,6 @@ def empirical_law(samples: npt.ArrayLike) -> Empirical:
         raise InvalidLaw(f"from_samples(samples) needs a non-empty list of numbers, got shape {values.shape} of {values.dtype}")
     if np.isnan(values).any():
         raise InvalidLaw(
-            "from_samples(samples) needs numbers, and some are NaN: compare such samples with epsilon_from_mixed_samples"
+            "from_samples(samples) needs numbers, some are NaN: epsilon_from_mixed_samples compares such samples"
         )
     return Empirical(values.astype(float))

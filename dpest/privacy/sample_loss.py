@@ -15,6 +15,7 @@ from dpest.privacy.cells import Cells, Codes, Label
 
 ALPHA = 0.05
 _CANDIDATES = 20  # exclusive outputs that are looked at in each direction of a partition
+_OFTEN = 10  # hits of an output that enters their union
 _EVENTS = 200  # events, from small to large, that are looked at in each direction of a partition
 _SHUFFLE = 20210523  # samples may come sorted: the halves are taken from a fixed permutation
 
@@ -105,14 +106,21 @@ def _exclusive(way: _Halves, shared: float, alpha: float) -> Iterator[Exclusive]
     """
     p, q = way.choose
     alone = np.flatnonzero((q == 0) & (p > 0))
-    alone = alone[np.argsort(-p[alone], kind="stable")][:_CANDIDATES]
+    alone = alone[np.argsort(-p[alone], kind="stable")]
+    often = alone[p[alone] >= _OFTEN]
+    events = [alone[[i]] for i in range(min(len(alone), _CANDIDATES))] + ([often] if len(often) > 1 else [])
     n, m = (int(side.sum()) for side in way.measure)
-    for cell in alone:
-        k, j = int(way.measure[0][cell]), int(way.measure[1][cell])
+    for cells in events:
+        k, j = (int(side[cells].sum()) for side in way.measure)
         if j or not k:
             continue
-        level = alpha / len(alone)
+        level = alpha / len(events)
         certain = math.exp(-k * math.exp(-shared)) < level
         bound = math.inf if certain else float(ratio_lower(k, n, 0, m, level))
-        hits, samples = int(p[cell]) + k, int(p.sum()) + n
-        yield Exclusive(way.label(int(cell)), way.direction, hits, samples, int(q.sum()) + m, bound)
+        hits, samples = int(p[cells].sum()) + k, int(p.sum()) + n
+        yield Exclusive(_event(way, cells), way.direction, hits, samples, int(q.sum()) + m, bound)
+
+
+def _event(way: _Halves, cells: Codes) -> str:
+    shown = " or ".join(way.label(int(c)) for c in cells[:3])
+    return shown if len(cells) <= 3 else f"{shown} or one of {len(cells) - 3} more"
