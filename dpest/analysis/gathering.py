@@ -16,7 +16,7 @@ from dpest.inputs import Pair
 from dpest.privacy.coding import Coder, learn_coder
 from dpest.privacy.scoring import Score, learn_score
 
-BLOCK = 1 << 17
+BLOCK = 1 << 16
 CHOOSING_SHARE = 0.3
 _PILOT = 1 << 12
 _LEARNING = 1 << 18  # outputs of one input from which a score is learned; fewer where there are many pairs

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from dpest.engine.component import Case
 from dpest.engine.expressions import Expr, coordinate, expr, plus
 from dpest.engine.factors import Bound
-from dpest.engine.resolve import Literal, floor_form, leaf
+from dpest.engine.resolve import Literal, floor_form, leaf, pinned
 from dpest.engine.trace import implied, narrowed, open_options
-from dpest.errors import BudgetExceeded
-from dpest.graph.nodes import Draw, Linear, Relation, Rounded, is_node, linear
+from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.graph.nodes import Draw, Linear, Relation, Rounded, draws_of, is_node, linear
 from dpest.laws.law import Law
 
 MOST_CASES = 20_000
@@ -72,18 +72,35 @@ def expand(leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence
     """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed."""
     done: list[Expansion] = []
     base = known_bounds(literals) if any(map(is_node, leaves)) else {}
+    pins = _pinned_leaves(leaves, literals)
     stack: list[tuple[tuple[Literal, ...], Bounds, tuple[LeafValue, ...]]] = [(tuple(literals), base, ())]
     while stack:
         held, bounds, values = stack.pop()
         if len(values) == len(leaves):
             done.append(Expansion(held, values))
         else:
-            for value, more, narrower in _options(leaves[len(values)], held, bounds):
+            at = len(values)
+            for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
                 if _in_order((*values, value), classes):
                     stack.append((more, narrower, (*values, value)))
         if len(done) + len(stack) > MOST_CASES:
             raise BudgetExceeded(f"the outputs have more than {MOST_CASES} cases")
     return done
+
+
+def _pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int]:
+    """Leaves of finite draws that share noise with a leaf that has a density: each of their points is a case of its own."""
+    draws = [draws_of(x) for x in leaves]
+    linked = {id(d) for ds in draws if any(not d.law.discrete for d in ds) for d in ds}
+    size = -1
+    while linked and len(linked) != size:
+        size = len(linked)
+        linked.update(id(d) for x in literals if any(id(d) in linked for d, _ in x.terms) for d, _ in x.terms)
+    return {
+        i
+        for i, ds in enumerate(draws)
+        if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
+    }
 
 
 def _in_order(values: tuple[LeafValue, ...], classes: Sequence[int]) -> bool:
@@ -102,7 +119,7 @@ def _rank(value: LeafValue) -> tuple[str, str]:
 
 
 def _options(
-    node: Any, held: tuple[Literal, ...], bounds: Bounds
+    node: Any, held: tuple[Literal, ...], bounds: Bounds, pin: bool
 ) -> list[tuple[LeafValue, tuple[Literal, ...], Bounds]]:
     """The values that one leaf can take, each with the conditions that lead to it."""
     if not is_node(node):
@@ -112,7 +129,7 @@ def _options(
     while pending:
         run = _Fork(*pending.pop(), pending)
         with suppress(_Contradiction):
-            value = _leaf_value(leaf(node, run), run)
+            value = _leaf_value(leaf(node, run), run, pin)
             out.append((value, run.literals, run.bounds))
         if len(out) + len(pending) > MOST_CASES:
             raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
@@ -154,16 +171,16 @@ class _Fork:
         return (*self.literals, *new), bounds
 
 
-def _leaf_value(x: Any, run: _Fork) -> LeafValue:
+def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
     if not is_node(x):
         return Constant(x)
+    if pin:
+        return Constant(pinned(x, run, "an output"))
     value = linear(x)
     rounded = [(n, c) for n, c in value.terms if isinstance(n, Rounded)]
     if not rounded:
         return Affine(value)
     if len(value.terms) > 1:
-        from dpest.errors import ExactRefused
-
         raise ExactRefused("an output is a sum of a rounded value and another random value")
     inner, sign = floor_form(rounded[0][0], run)  # type: ignore[arg-type]
     return Floor(inner, sign * rounded[0][1], value.constant)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Protocol, assert_never
 
 from dpest.core import compare, conjunction, negate, truth
@@ -123,7 +124,7 @@ def _reduced(node: Node, ask: Ask) -> Linear:
         case Product(left=left, right=right):
             return _product(left, right, ask)
         case Quotient(left=left, right=right):
-            return scaled(linear(left), 1.0 / _pinned(right, ask, "a division by a random value"))
+            return scaled(linear(left), 1.0 / pinned(right, ask, "a division by a random value"))
         case Apply(function=function):
             name = getattr(function, "__name__", "a function")
             raise ExactRefused(f"{name} is applied to a random value: such a function can be sampled, not inferred")
@@ -215,7 +216,7 @@ def _unrounded(value: Linear, ask: Ask) -> Linear:
     """Roundings of values with finitely many points, worked out point by point."""
     out = Linear((), value.constant)
     for node, c in value.terms:
-        part = linear(node) if isinstance(node, Draw) else linear(_pinned(node, ask, "arithmetic on a rounded value"))
+        part = linear(node) if isinstance(node, Draw) else linear(pinned(node, ask, "arithmetic on a rounded value"))
         out = combine(out, part, c)
     return out
 
@@ -223,25 +224,32 @@ def _unrounded(value: Linear, ask: Ask) -> Linear:
 def _index(node: ArgExtreme, ask: Ask) -> int:
     """Which argument is the extreme one: the first among equals, as in NumPy."""
     sign = 1.0 if node.pick is Pick.MAX else -1.0
-    values = [scaled(_unrounded(affine(v, ask), ask), sign) for v in node.values]
+    values = [scaled(affine(v, ask), sign) for v in node.values]
+    if not all(_comparable(combine(a, b, -1.0)) for a, b in combinations(values, 2)):
+        values = [_unrounded(v, ask) for v in values]
     options: list[tuple[Literal, ...]] = []
     indices: list[int] = []
     for i in range(len(values)):
-        beaten = _beats_all(values, i)
+        beaten = _beats_all(values, i, ask)
         if beaten is not None:
             options.append(beaten)
             indices.append(i)
     return indices[ask.choose(options)]
 
 
-def _beats_all(values: list[Linear], i: int) -> tuple[Literal, ...] | None:
+def _comparable(margin: Linear) -> bool:
+    """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
+    return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
+
+
+def _beats_all(values: list[Linear], i: int, ask: Ask) -> tuple[Literal, ...] | None:
     """What it takes for value i to be the first of the largest; None where it cannot be."""
     out: list[Literal] = []
     for j, other in enumerate(values):
-        relation = Relation.GT if j < i else Relation.GE
-        margin = combine(values[i], other, -1.0)
         if j == i:
             continue
+        relation = Relation.GT if j < i else Relation.GE
+        margin, relation = _without_rounding(combine(values[i], other, -1.0), relation, ask)
         if margin.terms:
             out.append(Literal(margin.terms, margin.constant, relation))  # type: ignore[arg-type]
         elif margin.constant < 0 or (margin.constant == 0 and relation is Relation.GT):
@@ -249,23 +257,38 @@ def _beats_all(values: list[Linear], i: int) -> tuple[Literal, ...] | None:
     return tuple(out)
 
 
+def _without_rounding(margin: Linear, relation: Relation, ask: Ask) -> tuple[Linear, Relation]:
+    """c * floor(a) + k >= 0 (or > 0) as an inequality of a."""
+    if not margin.terms or not isinstance(margin.terms[0][0], Rounded):
+        return margin, relation
+    node, c = margin.terms[0]
+    assert isinstance(node, Rounded)
+    inner, sign = floor_form(node, ask)
+    bound, strict = -margin.constant / (c * sign), relation is Relation.GT
+    if c * sign > 0:
+        whole = math.floor(bound) + 1 if strict else math.ceil(bound)
+        return combine(inner, linear(whole), -1.0), Relation.GE
+    whole = math.ceil(bound) if strict else math.floor(bound) + 1
+    return combine(linear(whole), inner, -1.0), Relation.GT
+
+
 def _product(left: Node, right: Node, ask: Ask) -> Linear:
     a, b = affine(left, ask), affine(right, ask)
-    if not _finite(a) and not _finite(b):
+    if not has_finitely_many_points(a) and not has_finitely_many_points(b):
         raise ExactRefused("a product of two random values, neither of which has finitely many points")
-    if _finite(a) and not (_finite(b) and len(b.terms) < len(a.terms)):
+    if has_finitely_many_points(a) and not (has_finitely_many_points(b) and len(b.terms) < len(a.terms)):
         a, b = b, a
-    return scaled(a, _pinned(b, ask, "a product of random values"))
+    return scaled(a, pinned(b, ask, "a product of random values"))
 
 
-def _finite(value: Linear) -> bool:
+def has_finitely_many_points(value: Linear) -> bool:
     return all(getattr(d.law, "finite", False) for d in draws_of(value))
 
 
-def _pinned(x: Any, ask: Ask, what: str) -> float:
+def pinned(x: Any, ask: Ask, what: str) -> float:
     """The plain number that a value with finitely many points has on this path."""
     value = affine(x, ask)
-    if not _finite(value):
+    if not has_finitely_many_points(value):
         raise ExactRefused(f"{what} that does not have finitely many points")
     total = value.constant
     for node, c in value.terms:
@@ -275,7 +298,7 @@ def _pinned(x: Any, ask: Ask, what: str) -> float:
 
 def _rounding_value(node: Node, ask: Ask) -> float:
     assert isinstance(node, Rounded)
-    inner = _pinned(node.value, ask, "a rounding")
+    inner = pinned(node.value, ask, "a rounding")
     return float({Rounding.FLOOR: math.floor, Rounding.CEIL: math.ceil, Rounding.ROUND: round}[node.rounding](inner))
 
 

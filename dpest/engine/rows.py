@@ -63,6 +63,11 @@ class Rows:
         here = Rows(holds if larger else self.size - holds, self.rng, self, mask, larger)
         return here, Rows(self.size - here.size, self.rng, self, mask, not larger), larger
 
+    def forget_all_but(self, needed: frozenset[Node]) -> None:
+        """Let go of values that nothing needs any more."""
+        for node in [node for node in self._kept if node not in needed]:
+            del self._kept[node]
+
     def value(self, node: Any) -> Values:
         """A node's value on each of these rows."""
         kept = self._found(node)

@@ -17,11 +17,12 @@ from dpest.engine.columns import HOLE, Columns, Group, Rng, Shape, constant_key
 from dpest.engine.rows import Rows
 from dpest.engine.trace import execute, same_output
 from dpest.errors import MechanismError, NotReplayable
-from dpest.graph.nodes import NODES, Compare, Draw, Node, Where
+from dpest.graph.nodes import NODES, Compare, Draw, Node, Where, ancestors
 from dpest.laws.law import Law
 
 MOST_DECISIONS = 100_000
 MOST_SPOTS = 200_000
+MOST_LOOKED_AHEAD = 500
 _HIDDEN = (
     "the mechanism behaves differently when it is run again ({what}): use dpest draws instead of random or numpy.random, "
     "and keep no state between runs"
@@ -44,6 +45,7 @@ class TracedSampler:
         if not size:
             return Columns(())
         tree = self._tree(data)
+        tree.look_ahead()
         pending = [(Rows.start(size, rng), tree.root)]
         groups: list[Group] = []
         while pending:
@@ -80,12 +82,13 @@ class TracedSampler:
         return Group(spot.content.shape, tuple(rows.value(node) for node in spot.content.nodes), rows.size)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Fork:
-    """A random condition, and what comes after it for either outcome."""
+    """A random condition, and what comes after it for either outcome; `later` holds what that needs, once all is known."""
 
     condition: Node
     ways: tuple[Spot, Spot]
+    later: frozenset[Node] | None = None
 
 
 @dataclass(frozen=True)
@@ -118,13 +121,36 @@ class Tree:
 
     root: Spot = field(default_factory=Spot)
     spots: int = 1
+    seen_spots: int = 0
+
+    def look_ahead(self) -> None:
+        """Note at each fork which values its ways still need, so that others are not carried along."""
+        if self.spots != self.seen_spots <= MOST_LOOKED_AHEAD:
+            self.seen_spots = self.spots
+            _needs(self.root)
 
 
 _Waiting = tuple[Rows, Spot]
 
 
+def _needs(spot: Spot) -> frozenset[Node] | None:
+    """The nodes that are evaluated from here on; None while a way is not known."""
+    match spot.content:
+        case None:
+            return None
+        case End(nodes=nodes):
+            return frozenset(ancestors(*nodes))
+        case Fork() as fork:
+            parts = [_needs(way) for way in fork.ways]
+            known = [part for part in parts if part is not None]
+            fork.later = frozenset().union(*known) if len(known) == len(parts) else None
+            return None if fork.later is None else fork.later | frozenset(ancestors(fork.condition))
+
+
 def _part(rows: Rows, fork: Fork, pending: list[_Waiting]) -> tuple[Rows, bool]:
     here, there, outcome = rows.split(fork.condition)
+    if fork.later is not None:
+        rows.forget_all_but(fork.later)
     if there is not None:
         pending.append((there, fork.ways[not outcome]))
     return here, outcome

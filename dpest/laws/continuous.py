@@ -65,8 +65,9 @@ class Laplace(Continuous):
         values *= self.b
         coins = rng.integers(0, 1 << 64, (size + 63) // 64, dtype=np.uint64)
         signs = np.unpackbits(coins.view(np.uint8), count=size).astype(np.uint64)
+        signs <<= np.uint64(63)
         bits = values.view(np.uint64)
-        bits |= signs << np.uint64(63)
+        bits |= signs
         return values
 
     def shift(self, d: float) -> Shift:

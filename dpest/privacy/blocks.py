@@ -31,11 +31,11 @@ class Kind(Enum):
 
 
 class Measures:
-    """Eliminated components and the suprema of pairs of laws, each worked out once."""
+    """Eliminated components, and answers about pairs of laws, each worked out once."""
 
     def __init__(self) -> None:
         self.known: dict[Component, Measure] = {}
-        self.suprema: dict[Any, Any] = {}
+        self.answers: dict[Any, Any] = {}
 
     def of(self, component: Component) -> Measure:
         """The component's measure on its outputs."""

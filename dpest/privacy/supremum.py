@@ -19,7 +19,7 @@ from dpest.privacy.shift import shifted
 
 def supremum(block: Block) -> BothWays:
     """The block's loss in both directions; blocks with the same laws are worked out once."""
-    known = block.left.measures.suprema
+    known = block.left.measures.answers
     key = (block.kinds, block.left.key, block.right.key)
     if key not in known:
         known[key] = _supremum(block)
