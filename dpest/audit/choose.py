@@ -93,7 +93,7 @@ def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
 
 
 def _best(likelier: Matrix, other: Matrix, ratio: Matrix | None, goal: Goal) -> tuple[float, float, int, int]:
-    """Over events {value <= t}, the strongest first: (promise, t, hits, other hits); `ratio` is ln P'/P of the likelier sample."""
+    """Over events {value <= t}: (promise, t, hits, other hits) of the best; `ratio` is ln P'/P of the likelier sample."""
     order = np.argsort(likelier)
     a, b = likelier[order], np.sort(other)
     cuts = _candidates(a, b)
