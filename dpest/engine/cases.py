@@ -182,7 +182,7 @@ def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
         return Affine(value)
     if len(value.terms) > 1:
         raise ExactRefused("an output is a sum of a rounded value and another random value")
-    inner, sign = floor_form(rounded[0][0], run)  # type: ignore[arg-type]
+    inner, sign = floor_form(rounded[0][0], run)
     return Floor(inner, sign * rounded[0][1], value.constant)
 
 

@@ -349,7 +349,8 @@ def chances(literal: Literal) -> tuple[float, float]:
     """Upper bounds of ln P(holds) and ln P(does not), exact for a fresh single draw; 0 where unknown."""
     if len(literal.terms) != 1:
         return 0.0, 0.0
-    (draw, c), law = literal.terms[0], literal.terms[0][0].law
+    (draw, c) = literal.terms[0]
+    law = draw.law
     bound = -literal.constant / c
     strict = literal.relation is Relation.GT
     if isinstance(law, Continuous):
