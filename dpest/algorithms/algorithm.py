@@ -10,7 +10,6 @@ from enum import Enum
 from numbers import Integral, Real
 from typing import Any, Protocol, cast
 
-from dpest.core import RUN
 from dpest.errors import InvalidInput
 from dpest.inputs import Pair, pattern_pairs
 
@@ -78,8 +77,6 @@ def auto_dist(function: Callable[..., Any]) -> Mechanism:
 
     @functools.wraps(function)
     def dist(data: Any, *args: Any, **params: Any) -> Any:
-        if RUN.get() is not None:  # inside a trace the run itself is what is asked for
-            return mechanism(data, *args, **params)
         from dpest.engine.program import compile
 
         return compile(lambda x: mechanism(x, *args, **params))(data)
