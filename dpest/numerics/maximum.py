@@ -1,7 +1,7 @@
 """The largest of many noisy numbers, without the optimism of taking the largest.
 
 The true sizes |theta_j| are modelled as draws from one unknown law: a mixture of uniform laws, on [0, a] or on the shell
-[0.7 a, a], whose weights are fitted by a few steps of maximum likelihood (adaptive shrinkage: Stephens, Biostatistics 2017;
+[0.8 a, a], whose weights are fitted by a few steps of maximum likelihood (adaptive shrinkage: Stephens, Biostatistics 2017;
 the shells are for sizes that are all alike). The estimate is the posterior mean of the largest size, among laws that reach
 no further than the largest number seen. Where one number clearly leads, there is nothing to correct, and the estimate is
 that number.
@@ -17,10 +17,10 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _WIDTHS = 50
-_ITERATIONS = 15
+_ITERATIONS = 10
 _POINTS = 400
 _MOST = 500
-_SHELL = 0.7
+_SHELL = 0.8
 _SHELLS = 0.1
 _TINY = 1e-300
 # How soon a leader counts as alone: its weight is (the sum of squared chances to be the largest) to this power.
