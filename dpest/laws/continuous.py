@@ -33,7 +33,10 @@ class Laplace(Continuous):
     def __post_init__(self) -> None:
         check_scale(self.b, "laplace(scale)")
 
-    scale = property(lambda self: self.b)
+    @property
+    def scale(self) -> float:
+        return self.b
+
     kinks = (0.0,)
     support = (-math.inf, math.inf)
 
@@ -41,7 +44,7 @@ class Laplace(Continuous):
         return self.b * log_mass, -self.b * log_mass
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
-        return -np.abs(np.asarray(x, float)) / self.b - math.log(2 * self.b)
+        return np.asarray(-np.abs(np.asarray(x, float)) / self.b - math.log(2 * self.b))
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         z = np.asarray(x, float) / self.b
@@ -86,7 +89,10 @@ class Gaussian(Continuous):
     def __post_init__(self) -> None:
         check_scale(self.sigma, "gaussian(sigma)")
 
-    scale = property(lambda self: self.sigma)
+    @property
+    def scale(self) -> float:
+        return self.sigma
+
     kinks = (0.0,)
     support = (-math.inf, math.inf)
 
@@ -123,7 +129,10 @@ class Exponential(Continuous):
     def __post_init__(self) -> None:
         check_scale(self.b, "exponential(scale)")
 
-    scale = property(lambda self: self.b)
+    @property
+    def scale(self) -> float:
+        return self.b
+
     kinks = (0.0,)
     support = (0.0, math.inf)
 
@@ -138,12 +147,12 @@ class Exponential(Continuous):
         return log1mexp(self.log_sf(x))
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
-        return -np.maximum(np.asarray(x, float), 0.0) / self.b
+        return np.asarray(-np.maximum(np.asarray(x, float), 0.0) / self.b)
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
-        low, high = (np.maximum(np.asarray(v, float), 0.0) / self.b for v in (low, high))
+        near, far = (np.maximum(np.asarray(v, float), 0.0) / self.b for v in (low, high))
         with np.errstate(invalid="ignore"):
-            return np.where(low < high, -low + log1mexp(low - high), -np.inf)
+            return np.where(near < far, -near + log1mexp(near - far), -np.inf)
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         return rng.standard_exponential(size) * self.b
@@ -170,7 +179,10 @@ class Gumbel(Continuous):
     def __post_init__(self) -> None:
         check_scale(self.b, "gumbel(scale)")
 
-    scale = property(lambda self: self.b)
+    @property
+    def scale(self) -> float:
+        return self.b
+
     kinks = (0.0,)
     support = (-math.inf, math.inf)
 
@@ -207,7 +219,10 @@ class Logistic(Continuous):
     def __post_init__(self) -> None:
         check_scale(self.b, "logistic(scale)")
 
-    scale = property(lambda self: self.b)
+    @property
+    def scale(self) -> float:
+        return self.b
+
     kinks = (0.0,)
     support = (-math.inf, math.inf)
 
@@ -216,10 +231,10 @@ class Logistic(Continuous):
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         z = np.abs(np.asarray(x, float)) / self.b
-        return -z - 2 * np.log1p(np.exp(-z)) - math.log(self.b)
+        return np.asarray(-z - 2 * np.log1p(np.exp(-z)) - math.log(self.b))
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
-        return -np.logaddexp(0.0, -np.asarray(x, float) / self.b)
+        return np.asarray(-np.logaddexp(0.0, -np.asarray(x, float) / self.b))
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
         return self.log_cdf(-np.asarray(x, float))
@@ -253,9 +268,17 @@ class Uniform(Continuous):
         if not (numbers and self.low < self.high):
             raise InvalidLaw(f"uniform(low, high) needs finite low < high, got low={self.low!r}, high={self.high!r}")
 
-    scale = property(lambda self: self.high - self.low)
-    kinks = property(lambda self: (self.low, self.high))
-    support = property(lambda self: (self.low, self.high))
+    @property
+    def scale(self) -> float:
+        return self.high - self.low
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        return self.low, self.high
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         return self.low, self.high
@@ -273,7 +296,7 @@ class Uniform(Continuous):
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         width = np.minimum(np.asarray(high, float), self.high) - np.maximum(np.asarray(low, float), self.low)
         with np.errstate(divide="ignore"):
-            return np.log(np.maximum(width, 0.0) / self.scale)
+            return np.asarray(np.log(np.maximum(width, 0.0) / self.scale))
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         return rng.uniform(self.low, self.high, size)
@@ -315,7 +338,8 @@ class LaplaceSum(Continuous):
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         z = np.abs(np.asarray(x, float))[..., None] / self.b
-        return log_sum(self._log_terms + special.xlogy(np.arange(self.n), z), axis=-1) - z[..., 0] - math.log(self.b)
+        terms = log_sum(self._log_terms + special.xlogy(np.arange(self.n), z), axis=-1)
+        return np.asarray(terms - z[..., 0] - math.log(self.b))
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dpest.errors import BudgetExceeded, InvalidLaw
 from dpest.laws.continuous import check_scale
 from dpest.laws.law import Discrete, Rng
-from dpest.numerics.logspace import Floats, log1mexp
+from dpest.numerics.logspace import Floats, log1mexp, log_diff
 
 MASS_TOLERANCE = 1e-9
 MOST_POINTS = 1_000_000
@@ -47,7 +47,7 @@ class Geometric(Discrete):
 
     def first(self, bound: npt.ArrayLike, strict: bool) -> Floats:
         bound = np.asarray(bound, float)
-        return np.floor(bound) + 1 if strict else np.ceil(bound)
+        return np.asarray(np.floor(bound) + 1 if strict else np.ceil(bound))
 
     def last(self, bound: npt.ArrayLike, strict: bool) -> Floats:
         return -self.first(-np.asarray(bound, float), strict)
@@ -128,14 +128,14 @@ class Atoms(Discrete):
         n = len(self.points)
         i = np.clip(np.asarray(first, float), 0, n).astype(int)
         j = np.clip(np.asarray(last, float) + 1, 0, n).astype(int)
-        return self._table[np.minimum(i, j), j]
+        return np.asarray(self._table[np.minimum(i, j), j])
 
     @cached_property
-    def _table(self) -> Floats:
+    def _table(self) -> Floats | _Differences:
         """ln P(i <= index < j), summed from the positive terms alone."""
         n = len(self.points)
         if n > 400:
-            return _Differences(self._cumulative)  # type: ignore[return-value]
+            return _Differences(self._cumulative)
         table = np.full((n + 1, n + 1), -np.inf)
         for i in range(n):
             table[i, i + 1 :] = np.logaddexp.accumulate(self._log_p[i:])
@@ -207,8 +207,6 @@ class _Differences:
         self.below, self.above = cumulative
 
     def __getitem__(self, at: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]) -> Floats:
-        from dpest.numerics.logspace import log_diff
-
         i, j = at
         left = log_diff(self.below[j], self.below[i])
         right = log_diff(self.above[i], self.above[j])

@@ -37,9 +37,17 @@ class Panels(Continuous):
     # ln of the density at either end, and its slope outwards: beyond an open end it decays exponentially.
     tails: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
 
-    kinks = property(lambda self: self.kink_points)
-    scale = property(lambda self: self.length)
-    error = property(lambda self: self.relative_error)
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        return self.kink_points
+
+    @property
+    def scale(self) -> float:
+        return self.length
+
+    @property
+    def error(self) -> float:
+        return self.relative_error
 
     @property
     def support(self) -> tuple[float, float]:
@@ -160,7 +168,7 @@ class Panels(Continuous):
             low, high = np.where(under, middle, low), np.where(under, high, middle)
             if np.all((middle == low) | (middle == high)) and np.all(high - low <= 1e-15 * np.maximum(1, np.abs(high))):
                 break
-        return 0.5 * (low + high)
+        return np.asarray(0.5 * (low + high))
 
     def words(self) -> str:
         return self.name
@@ -201,9 +209,7 @@ def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
     return np.asarray(columns[0][at] + z * b1 - b2)
 
 
-def tabulate(
-    log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str
-) -> Panels:
+def tabulate(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str) -> Panels:
     """The measure with density e^log_f between the first and the last edge, on panels as fine as it takes.
 
     `log_f` answers with the relative error of its values; no panel is halved to look below it. An end at which the
@@ -258,9 +264,7 @@ def _worthwhile(log_f: LogFunction, edges: Floats) -> Floats:
     return edges[kept[0] : kept[-1] + 2] if kept.size else edges
 
 
-def _tails(
-    log_f: LogFunction, edges: Floats, scale: float
-) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+def _tails(log_f: LogFunction, edges: Floats, scale: float) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
     out: list[tuple[float, float] | None] = []
     for sign, end in ((-1, float(edges[0])), (1, float(edges[-1]))):
         inside, here, beyond = (float(log_f(np.array([end + sign * t * scale]))[0][0]) for t in (-1e-3, 0.0, 1e-3))

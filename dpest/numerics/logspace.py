@@ -21,7 +21,8 @@ def log1mexp(x: npt.ArrayLike) -> Floats:
     """ln(1 - e^x) for x <= 0, without cancellation at either end."""
     x = np.asarray(x, float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(x > LOG_HALF, np.log(-np.expm1(np.minimum(x, 0.0))), np.log1p(-np.exp(np.minimum(x, 0.0))))
+        out = np.where(x > LOG_HALF, np.log(-np.expm1(np.minimum(x, 0.0))), np.log1p(-np.exp(np.minimum(x, 0.0))))
+    return np.asarray(out)
 
 
 def log_sum(x: npt.ArrayLike, axis: int | None = None) -> Floats:

@@ -126,5 +126,4 @@ def with_tails(breaks: Floats, low: Floats, high: Floats, scale: float) -> Float
     first, last = breaks.min(axis=1, keepdims=True), breaks.max(axis=1, keepdims=True)
     edges = np.concatenate([breaks, first - steps, last + steps, low[:, None], high[:, None]], axis=1)
     edges = np.clip(edges, low[:, None], np.maximum(high, low)[:, None])
-    edges.sort(axis=1)
-    return edges
+    return np.sort(edges, axis=1)
