@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from dpest.errors import InvalidInput, NotCovered
 from dpest.inputs import Pair
@@ -85,12 +85,11 @@ class PairResult:
     profile: Profile | None = field(default=None, compare=False, repr=False)
 
 
-class Profile:
+class Profile(Protocol):
     """delta(eps) of one pair, both directions; the engine's implementations live in `dpest.privacy`."""
 
     def delta(self, epsilon: float) -> Bracketed:
         """The smallest delta for which the pair is (epsilon, delta)-close, with its bracket."""
-        raise NotCovered("delta(eps) is not known for this result")
 
 
 @dataclass(frozen=True)
@@ -292,6 +291,10 @@ def _pair_to_dict(p: PairResult) -> dict[str, Any]:
 def _pair_from_dict(d: Mapping[str, Any]) -> PairResult:
     return PairResult(
         Pair.from_dict(d["pair"]),
-        *(_decode(d[k]) for k in ("epsilon", "lower", "upper", "forward", "backward")),
+        epsilon=_decode(d["epsilon"]),
+        lower=_decode(d["lower"]),
+        upper=_decode(d["upper"]),
+        forward=_decode(d["forward"]),
+        backward=_decode(d["backward"]),
         witness=None if d["witness"] is None else _witness_from_dict(d["witness"]),
     )

@@ -102,7 +102,8 @@ def _pairs(pairs: Any, n: int | None, adjacency: str) -> list[Pair]:
         return as_pairs(pairs)
     if n is None:
         raise InvalidPair(
-            "no inputs to compare: give a pair, as in estimate(mechanism, (D, D')), a list of pairs, or n=10 for the input patterns"
+            "no inputs to compare: give a pair, as in estimate(mechanism, (D, D')), a list of pairs, or n=10 for the input "
+            "patterns"
         )
     return pattern_pairs(n, adjacency)
 
@@ -120,6 +121,6 @@ def _check_call(mechanism: Any, pair: Pair, parameters: Mapping[str, Any]) -> No
     except TypeError as error:
         name = getattr(mechanism, "__name__", "the mechanism")
         raise InvalidInput(
-            f"{name}{signature} cannot be called as {name}(data{''.join(f', {k}=...' for k in parameters)}): {error}; it must take "
-            "its input first, and its parameters as keywords"
+            f"{name}{signature} cannot be called as {name}(data{''.join(f', {k}=...' for k in parameters)}): {error}; it must "
+            "take its input first, and its parameters as keywords"
         ) from None

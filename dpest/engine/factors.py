@@ -320,7 +320,7 @@ def snapped(x: Floats) -> Floats:
 
 def _at_zero(k: Expr, draw: int, values: Values) -> Floats:
     c = k.coefficient(draw)
-    total = k.constant
+    total: Floats | float = k.constant
     for v, x in k.terms:
         if v != draw:
             total = total + x * values[v]

@@ -138,8 +138,8 @@ def _density(cases: list[tuple[Expansion, list[Placed]]]) -> Panels:
         logs, errors = [], []
         for parts in measures:
             answers = [m.log(y if has else y[:, :0]) for m, has in parts]
-            logs.append(sum(a[0] for a in answers))
-            errors.append(sum(a[1] for a in answers))
+            logs.append(np.sum([a[0] for a in answers], axis=0))
+            errors.append(np.sum([a[1] for a in answers], axis=0))
         return log_sum(np.stack(logs), axis=0).reshape(x.shape), np.max(errors, axis=0).reshape(x.shape)
 
     edges = with_tails(np.array([kinks]), np.array([low]), np.array([high]), scale)[0]

@@ -105,8 +105,8 @@ def merged(paths: Sequence[Path]) -> Flat:
     structures = {p.output.structure for p in paths}
     if len(structures) > 1:
         raise UnsupportedOutput(
-            "the outputs of different paths have different shapes, so that no single position has a law: return containers of one "
-            "length (pad with NaN or None), or ask dpest.estimate, which compares outputs of any shape"
+            "the outputs of different paths have different shapes, so that no single position has a law: return containers of "
+            "one length (pad with NaN or None), or ask dpest.estimate, which compares outputs of any shape"
         )
     return Flat(paths[0].output.structure, tuple(_choice(paths, i) for i in range(len(paths[0].output.leaves))))
 
@@ -128,7 +128,7 @@ def _tree(paths: list[tuple[tuple[tuple[Literal, ...], ...], Any]], depth: int) 
     # The last way of a fork needs no condition; it is met one level further down.
     no = _tree(rest, depth + (len({id(p[0][depth]) for p in rest}) == 1))
     condition = conjunction(tuple(Compare(x.relation, Linear(x.terms, x.constant)) for x in step))
-    same = not is_node(yes) and not is_node(no) and type(yes) is type(no) and (yes == no or yes != yes and no != no)
+    same = not is_node(yes) and not is_node(no) and type(yes) is type(no) and (yes == no or (yes != yes and no != no))
     return yes if same else Where(condition, yes, no)
 
 

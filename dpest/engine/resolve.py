@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any, Protocol, assert_never
 
@@ -40,13 +41,30 @@ from dpest.graph.nodes import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Literal:
     """A comparison of draws with a constant that holds on a path: terms + constant >= 0, > 0 or == 0."""
 
     terms: tuple[tuple[Draw, float], ...]
     constant: float
     relation: Relation
+
+    @cached_property
+    def direction(self) -> tuple[Any, float, bool]:
+        """As `direction >= bound`, or <= where flipped: (direction, bound, flipped)."""
+        terms = sorted(((id(d), c) for d, c in self.terms), key=lambda t: t[0])
+        lead = terms[0][1]
+        return tuple((i, c / lead) for i, c in terms), -self.constant / lead, lead < 0
+
+    @cached_property
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest value of the left side that the draws' supports allow."""
+        low = high = self.constant
+        for draw, c in self.terms:
+            a, b = draw.law.support
+            low += c * (a if c > 0 else b)
+            high += c * (b if c > 0 else a)
+        return low, high
 
     def negated(self) -> Literal:
         """The opposite of an inequality."""
@@ -223,10 +241,27 @@ def _unrounded(value: Linear, ask: Ask) -> Linear:
 
 def _index(node: ArgExtreme, ask: Ask) -> int:
     """Which argument is the extreme one: the first among equals, as in NumPy."""
+    plain = _plain_options(node.pick, node.values)
+    if plain is not None:
+        return plain[1][ask.choose(plain[0])]
     sign = 1.0 if node.pick is Pick.MAX else -1.0
     values = [scaled(affine(v, ask), sign) for v in node.values]
     if not all(_comparable(combine(a, b, -1.0)) for a, b in combinations(values, 2)):
         values = [_unrounded(v, ask) for v in values]
+    options, indices = _winners(values, ask)
+    return indices[ask.choose(options)]
+
+
+@lru_cache(maxsize=256)
+def _plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Literal, ...]], list[int]] | None:
+    """The ways in which each argument can win, where all are affine in draws: the same on every path."""
+    expressions = [linear(v) for v in values]
+    if not all(isinstance(n, Draw) for e in expressions for n, _ in e.terms):
+        return None
+    return _winners([scaled(e, 1.0 if pick is Pick.MAX else -1.0) for e in expressions], None)
+
+
+def _winners(values: list[Linear], ask: Ask | None) -> tuple[list[tuple[Literal, ...]], list[int]]:
     options: list[tuple[Literal, ...]] = []
     indices: list[int] = []
     for i in range(len(values)):
@@ -234,7 +269,7 @@ def _index(node: ArgExtreme, ask: Ask) -> int:
         if beaten is not None:
             options.append(beaten)
             indices.append(i)
-    return indices[ask.choose(options)]
+    return options, indices
 
 
 def _comparable(margin: Linear) -> bool:
@@ -242,7 +277,7 @@ def _comparable(margin: Linear) -> bool:
     return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
 
 
-def _beats_all(values: list[Linear], i: int, ask: Ask) -> tuple[Literal, ...] | None:
+def _beats_all(values: list[Linear], i: int, ask: Ask | None) -> tuple[Literal, ...] | None:
     """What it takes for value i to be the first of the largest; None where it cannot be."""
     out: list[Literal] = []
     for j, other in enumerate(values):
@@ -257,12 +292,12 @@ def _beats_all(values: list[Linear], i: int, ask: Ask) -> tuple[Literal, ...] | 
     return tuple(out)
 
 
-def _without_rounding(margin: Linear, relation: Relation, ask: Ask) -> tuple[Linear, Relation]:
+def _without_rounding(margin: Linear, relation: Relation, ask: Ask | None) -> tuple[Linear, Relation]:
     """c * floor(a) + k >= 0 (or > 0) as an inequality of a."""
     if not margin.terms or not isinstance(margin.terms[0][0], Rounded):
         return margin, relation
     node, c = margin.terms[0]
-    assert isinstance(node, Rounded)
+    assert isinstance(node, Rounded) and ask is not None
     inner, sign = floor_form(node, ask)
     bound, strict = -margin.constant / (c * sign), relation is Relation.GT
     if c * sign > 0:

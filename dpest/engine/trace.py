@@ -267,16 +267,9 @@ def _same(x: Any, y: Any) -> bool:
 # -- what earlier conditions say ---------------------------------------------------------------------------------------
 
 
-def _direction(literal: Literal) -> tuple[Any, float, bool]:
-    """The literal as `direction >= bound` (or <= where flipped): (direction, bound, flipped)."""
-    terms = sorted(((id(d), c) for d, c in literal.terms), key=lambda t: t[0])
-    lead = terms[0][1]
-    return tuple((i, c / lead) for i, c in terms), -literal.constant / lead, lead < 0
-
-
 def implied(literal: Literal, bounds: Bounds) -> bool | None:
     """Whether the draws' supports or earlier conditions decide an inequality; None where it is open."""
-    low, high = _range(literal)
+    low, high = literal.range
     smooth = any(not d.law.discrete for d, _ in literal.terms)
     strict = literal.relation is Relation.GT
     if low > 0 or (low == 0 and (smooth or not strict)):
@@ -285,7 +278,7 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
         return False
     if not bounds:
         return None
-    direction, bound, flipped = _direction(literal)
+    direction, bound, flipped = literal.direction
     known = bounds.get(direction)
     if known is None:
         return None
@@ -303,7 +296,7 @@ def narrowed(
     bounds: Bounds, literal: Literal
 ) -> Bounds:
     """The known bounds, with one more inequality that holds."""
-    direction, bound, flipped = _direction(literal)
+    direction, bound, flipped = literal.direction
     lo, lo_strict, hi, hi_strict = bounds.get(direction, (-math.inf, False, math.inf, False))
     strict = literal.relation is Relation.GT
     if flipped:
@@ -334,15 +327,6 @@ def open_options(
         if False not in known:
             left.append((i, tuple(x for x, k in zip(option, known, strict=True) if k is None)))
     return (left[0][0] if len(left) == 1 else None), left
-
-
-def _range(literal: Literal) -> tuple[float, float]:
-    low = high = literal.constant
-    for draw, c in literal.terms:
-        a, b = draw.law.support
-        low += c * (a if c > 0 else b)
-        high += c * (b if c > 0 else a)
-    return low, high
 
 
 def chances(literal: Literal) -> tuple[float, float]:

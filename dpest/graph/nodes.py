@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias
 
 from dpest.laws.law import Law
 
@@ -36,6 +36,17 @@ class Rounding(Enum):
     FLOOR = "floor"
     CEIL = "ceil"
     ROUND = "round"
+
+
+def whole(rounding: Rounding, x: float) -> int:
+    """A plain number rounded to a whole one."""
+    match rounding:
+        case Rounding.FLOOR:
+            return math.floor(x)
+        case Rounding.CEIL:
+            return math.ceil(x)
+        case Rounding.ROUND:
+            return round(x)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -132,9 +143,7 @@ class Apply:
     values: tuple[Any, ...]
 
 
-Node: TypeAlias = Union[
-    Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Rounded, Product, Quotient, Apply
-]
+Node: TypeAlias = Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Rounded | Product | Quotient | Apply
 TRUTHS = (Compare, Not, All)
 NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Rounded, Product, Quotient, Apply)
 

@@ -20,7 +20,7 @@ from dpest.privacy.logs import BothWays, Logs, Sup, best, logs_at
 _MOST_POINTS = 4_000
 _STEPS = 200
 _SIZES = 2.0 ** np.arange(-40, 7)
-_DISTANCES = 2.0 ** np.arange(3, 11)
+_DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 
 
 def on_space(block: Block) -> BothWays:

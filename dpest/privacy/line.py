@@ -99,9 +99,16 @@ def _at_kink(line: Line, sup: Sup) -> Sup:
     if abs(sup.at[0] - kink) > 1e-9 * max(line.scale, abs(kink)):
         return sup
     sign = 1 if sup.at[0] > kink else -1
-    distance = 8.0 ** np.arange(2, 10)
+    distance = np.power(8.0, np.arange(2, 10))
     limit = Tail(line.evaluate(kink + sign * line.scale / distance), distance, (kink,)).limit()
-    return limit if limit.value == math.inf else sup
+    return limit if limit.value == math.inf else _exactly_there(line, sup, kink)
+
+
+def _exactly_there(line: Line, sup: Sup, kink: float) -> Sup:
+    """The value at the kink itself where the ratio is continuous there: what lies beside it is a little smaller."""
+    there = best(line.evaluate(np.array([kink])))
+    continuous = math.isfinite(there.value) and abs(there.value - sup.value) <= 1e-9 * max(1.0, abs(sup.value))
+    return there if continuous and there.value > sup.value else sup
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,13 +139,13 @@ def tail_logs(line: Line, end: float, sign: int, step: float) -> Tail | None:
     """A line's tail on one side, as far out as the densities are known; None where that is nowhere."""
     # The ratio settles at distances that are large beside the spread of the kinks, too.
     step = max(step, float(np.ptp(line.kinks)) / 8)
-    distance = 2.0 ** np.arange(3, 11)
+    distance = np.power(2.0, np.arange(3, 11))
     if line.log_floor > -math.inf:
-        far = line.evaluate(end + sign * step * 2.0 ** np.arange(-6, 11))
+        far = line.evaluate(end + sign * step * np.power(2.0, np.arange(-6, 11)))
         known = np.flatnonzero((far.p > line.log_floor) & (far.q > line.log_floor))
         if known.size < 8:
             return None
-        distance = 2.0 ** (known[-1] - 6 - np.arange(7, -1, -1, dtype=float))
+        distance = np.power(2.0, known[-1] - 6 - np.arange(7, -1, -1, dtype=float))
     known_far = line.log_floor == -math.inf
     return Tail(line.evaluate(end + sign * step * distance), distance, (sign * math.inf,), known_far)
 

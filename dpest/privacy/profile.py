@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
+import numpy.typing as npt
 
 from dpest.errors import NotCovered
 from dpest.numerics.bracket import Bracketed
@@ -116,8 +117,8 @@ def _factors(stratum: Stratum) -> _Factors:
             pieces.append(block)
         else:
             raise NotCovered(
-                f"delta(eps) of {block.dimension} continuous outputs that share noise is not covered; single ones, discrete outputs "
-                "and independent parts are"
+                f"delta(eps) of {block.dimension} continuous outputs that share noise is not covered; single ones, discrete "
+                "outputs and independent parts are"
             )
     return _Factors(log_p, log_q, tuple(pieces))
 
@@ -165,9 +166,9 @@ def _crossings(line: Line, level: float) -> Floats:
     inner = np.concatenate([np.linspace(a, b, 100) for a, b in zip(line.kinks[:-1], line.kinks[1:], strict=True)] or [line.kinks])
     y = np.unique(np.concatenate([line.kinks[0] - far, inner, line.kinks[-1] + far]))
 
-    def above(t: Floats) -> Floats:
+    def above(t: Floats) -> npt.NDArray[np.bool_]:
         ratio = line.evaluate(t).ratio
-        return np.where(np.isnan(ratio), -np.inf, ratio) > level
+        return np.asarray(np.where(np.isnan(ratio), -np.inf, ratio) > level)
 
     state = above(y)
     at = np.flatnonzero(state[1:] != state[:-1])
@@ -176,7 +177,7 @@ def _crossings(line: Line, level: float) -> Floats:
         middle = 0.5 * (low + high)
         same = above(middle) == start
         low, high = np.where(same, middle, low), np.where(same, high, middle)
-    found = 0.5 * (low + high)
+    found: Floats = 0.5 * (low + high)
     away = np.abs(found[:, None] - line.kinks).min(axis=1, initial=np.inf)
     return found[away > 1e-9 * line.scale]  # a jump at a kink is no crossing
 

@@ -53,15 +53,17 @@ def _release(side: Side) -> _Release | None:
 
 def _sup(p: _Release, q: _Release) -> Sup | None:
     law = p.law
-    found: Shift | None = law.shift((p.constant - q.constant) / p.coefficient) if isinstance(law, Continuous) else None
+    if not isinstance(law, Continuous):
+        return None
+    found = law.shift((p.constant - q.constant) / p.coefficient)
     if found is None:
         return None
     limit = math.isinf(found.at)
-    x = math.copysign(_FAR * law.scale, found.at) if limit else found.at  # type: ignore[attr-defined]
+    x = math.copysign(_FAR * law.scale, found.at) if limit else found.at
     y = p.coefficient * x + p.constant
     direction = int(math.copysign(1, p.coefficient))
     place = math.copysign(math.inf, found.at * direction) if limit else y
-    slack = 4e-16 * (found.loss + (abs(p.constant) + abs(q.constant)) / law.scale) if math.isfinite(found.loss) else 0.0  # type: ignore[attr-defined]
+    slack = 4e-16 * (found.loss + (abs(p.constant) + abs(q.constant)) / law.scale) if math.isfinite(found.loss) else 0.0
     return Sup(
         found.loss, found.loss - slack, found.loss + slack, (place,), p.log_density(y), q.log_density(y), limit, found.ray * direction
     )

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -171,10 +172,22 @@ def _group(
     for paths in (left, right):
         cases: list[Expansion] = []
         for path in paths:
-            literals = path.conditions if alone is None else _touching(path, positions)
-            cases.extend(expand([path.output.leaves[i] for i in positions], literals, exchange))
+            cases.extend(_cases(path, positions, exchange, alone is None, measures))
         sides.append(cases)
     return Group(tuple(_strata(sides[0], sides[1], positions, exchange, measures)))
+
+
+def _cases(path: Path, positions: list[int], exchange: list[int], whole: bool, measures: Measures) -> list[Expansion]:
+    """The cases of some outputs on one path; a path that takes part in several pairs is expanded once."""
+    # The path is kept beside its cases, so that no other object can come to have its id.
+    key = ("cases", id(path), tuple(positions), tuple(exchange), whole)
+    known = measures.answers.get(key)
+    if known is None:
+        literals = path.conditions if whole else _touching(path, positions)
+        known = (path, expand([path.output.leaves[i] for i in positions], literals, exchange))
+        measures.answers[key] = known
+    found: list[Expansion] = known[1]
+    return found
 
 
 def _touching(path: Path, positions: list[int]) -> list[Literal]:
@@ -248,9 +261,24 @@ class _Rows:
     bounds: list[Any]
     rows: list[Expr | None]
     floors: dict[int, Floor]
+    kinds: list[Kind]
+    known: dict[bytes, list[Placed]] = field(default_factory=dict)
+
+    @cached_property
+    def subspace(self) -> tuple[tuple[float, ...], ...]:
+        """The linear identities that the real coordinates satisfy: equal for cases on one subspace."""
+        null = identities(_matrix(self, [j for j, k in enumerate(self.kinds) if k is Kind.REAL]))
+        return tuple(map(tuple, np.round(null, 9).tolist()))
+
+    def placed(self, transform: Floats) -> list[Placed]:
+        """The case's components in other coordinates; a case that takes part in several pairs is split once."""
+        key = transform.tobytes()
+        if key not in self.known:
+            self.known[key] = components(_transformed(self, transform))
+        return self.known[key]
 
 
-def _rows(case: Expansion, shape: tuple[Any, ...]) -> _Rows:
+def _rows(case: Expansion, shape: tuple[Any, ...], kinds: list[Kind]) -> _Rows:
     numbering = Numbering()
     bounds = numbering.bounds(case.literals)
     rows: list[Expr | None] = []
@@ -268,7 +296,7 @@ def _rows(case: Expansion, shape: tuple[Any, ...]) -> _Rows:
                 rows.append(None)
                 floors[j] = x
                 bounds.extend(floor_bounds(x, numbering, j))
-    return _Rows(numbering, bounds, rows, floors)
+    return _Rows(numbering, bounds, rows, floors, kinds)
 
 
 def _reduced_strata(
@@ -288,9 +316,11 @@ def _reduced_strata(
     keyed: dict[Any, tuple[list[_Rows], list[_Rows]]] = {}
     for side, cases in enumerate((left, right)):
         for case in cases:
-            rows = _rows(case, shape)
-            null = identities(_matrix(rows, [j for j, k in enumerate(kinds) if k is Kind.REAL]))
-            keyed.setdefault(tuple(map(tuple, np.round(null, 9).tolist())), ([], []))[side].append(rows)
+            key = ("rows", id(case), shape)
+            if key not in measures.answers:
+                measures.answers[key] = (case, _rows(case, shape, kinds))
+            rows: _Rows = measures.answers[key][1]
+            keyed.setdefault(rows.subspace, ([], []))[side].append(rows)
     return [_stratum(tuple(leaves), kinds, p, q, multiplicity, measures) for p, q in keyed.values()]
 
 
@@ -316,8 +346,7 @@ def _stratum(
 ) -> Stratum:
     transform = _transform((left or right)[0], kinds, any(c.floors for c in (*left, *right)))
     new_kinds = [_new_kind(row, kinds, (left or right)[0]) for row in transform]
-    sides = [[_transformed(c, transform) for c in cases] for cases in (left, right)]
-    placed = [[components(case) for case in cases] for cases in sides]
+    placed = [[case.placed(transform) for case in cases] for cases in (left, right)]
     common, rest = split_blocks(placed[0], placed[1])
     members = [*common, rest]
     blocks = []

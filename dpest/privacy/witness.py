@@ -115,7 +115,7 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swap
             leaves[position] = _leaf(stratum.restore[value], place, lattice, letters)
             if isinstance(leaves[position], Name):
                 names[value] = leaves[position]
-    told.clauses = _clauses(np.linalg.inv(stratum.restore), place, rays, names, told.limit)
+    told.clauses = _clauses(np.asarray(np.linalg.inv(stratum.restore), float), place, rays, names, told.limit)
     return told
 
 
