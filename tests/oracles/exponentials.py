@@ -98,18 +98,25 @@ def log_ratio_supremum(p: Pieces, q: Pieces, low: Fraction | None = None) -> flo
     def loss(z: Any) -> Any:
         return np.log(p.sample(z)) - np.log(q.sample(z))
 
-    return max([*candidates, *(largest_between(loss, a, b) for a, b in itertools.pairwise(edges))])
+    # The search needs few digits, the value all of them: powers of nearly equal exponentials cancel.
+    places = [place_between(loss, a, b)[1] for a, b in itertools.pairwise(edges)]
+    return max([*candidates, *(float(CONTEXT.log(p(z) / q(z))) for z in places)])
 
 
 def largest_between(loss: Any, left: float, right: float, points: int = 64, rounds: int = 7) -> float:
-    """The largest value of a vectorised function on [left, right]: a scan, refined again and again around its best point."""
+    """The largest value of a vectorised function on [left, right]."""
+    return place_between(loss, left, right, points, rounds)[0]
+
+
+def place_between(loss: Any, left: float, right: float, points: int = 64, rounds: int = 7) -> tuple[float, float]:
+    """The largest value and its place: a scan, refined again and again around its best point."""
     right -= (right - left) * 1e-13  # a function with a jump belongs to the piece on its right
-    low, high, best = left, right, -math.inf
+    low, high, best = left, right, (-math.inf, left)
     for _ in range(rounds):
         grid = np.linspace(low, high, points, dtype=np.longdouble)
         values = loss(grid)
         k = int(np.argmax(values))
-        best = max(best, float(values[k]))
+        best = max(best, (float(values[k]), float(grid[k])))
         step = float(grid[1] - grid[0])
         low, high = max(left, float(grid[k]) - step), min(right, float(grid[k]) + step)
     return best
