@@ -26,11 +26,12 @@ OPTIMUM = {"LaplaceParallel": 0.0572, "PrefixSum": 0.7557, "NumericalSVT": 0.067
            "SVT34Parallel": 0.275, "ReportNoisyMax4": 0.3557}
 HEAD = """# Audits of the 20 mechanisms of the DP-Sniper evaluation
 
-Each mechanism is a black box, a vectorised NumPy function of (data, size, rng); eps = 0.1, the patterns of its adjacency in both orders.
-`dpest.audit` used at most 1.0 million samples of each input for training, as many for choosing, and {samples:,} fresh ones of each input
-for the bound (confidence 0.95, seed {seed}); DP-Sniper used ten times as many in its evaluation. *Published* is its bound there, *at a
-tenth* its bound with as many samples as here (logistic classifier), *optimum* the best power of any attack of size 0.01.
-Times are CPU seconds of the whole audit, search included, on one core. Made by `python benchmarks/audit_table.py`.
+Each mechanism is a black box, a vectorised NumPy function of (data, size, rng); eps = 0.1, the patterns of its adjacency in
+both orders. `dpest.audit` used at most 1.0 million samples of each input for training, as many for choosing, and {samples:,}
+fresh ones of each input for the bound (confidence 0.95, seed {seed}); DP-Sniper used ten times as many in its evaluation.
+*Published* is its bound there, *at a tenth* its bound with as many samples as here (logistic classifier), *optimum* the best
+power of any attack of size 0.01. Times are CPU seconds of the whole audit, search included, on one core. Made by `python
+benchmarks/audit_table.py`.
 
 | mechanism | lower bound | exact loss | share | published | at a tenth | optimum at 0.01 | attack | CPU s | runs, millions |
 |---|---:|---:|---:|---:|---:|---:|---|---:|---:|
@@ -43,16 +44,16 @@ def measure(case: Case, samples: int, seed: int) -> dict[str, Any]:
     result = dpest.audit(case.mechanism, pairs, samples=samples, seed=seed)
     spent = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     print(f"{result}\n  {spent}", flush=True)
-    return {"lower": result.lower, "estimate": result.epsilon, "attack": result.attack, "pair": str(result.pair), "runs": result.runs,
-            "event": str(result.witness.event), "samples": samples, "seed": seed, **spent}
+    return {"lower": result.lower, "estimate": result.epsilon, "attack": result.attack, "pair": str(result.pair),
+            "runs": result.runs, "event": str(result.witness.event), "samples": samples, "seed": seed, **spent}
 
 
 def row(case: Case, found: dict[str, Any]) -> str:
     exact = "infinite" if math.isinf(case.exact) else f"{case.exact:.4f}"
     share = "" if math.isinf(case.exact) else f"{found['lower'] / case.exact:.3f}"
     optimum = f"{OPTIMUM[case.name]:.4f}" if case.name in OPTIMUM else ""
-    return (f"| {case.name} | **{found['lower']:.4f}** | {exact} | {share} | {case.published:.3f} | {case.at_a_tenth:.3f} | {optimum} | "
-            f"{found['attack']} | {found['cpu']:.0f} | {found['runs'] / 1e6:.0f} |")
+    return (f"| {case.name} | **{found['lower']:.4f}** | {exact} | {share} | {case.published:.3f} | {case.at_a_tenth:.3f} | "
+            f"{optimum} | {found['attack']} | {found['cpu']:.0f} | {found['runs'] / 1e6:.0f} |")
 
 
 def table(store: dict[str, Any]) -> str:

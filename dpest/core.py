@@ -32,6 +32,7 @@ from dpest.graph.nodes import (
     linear,
     scaled,
     simplified,
+    whole,
 )
 from dpest.laws.law import Law
 
@@ -483,5 +484,5 @@ def rounded(rounding: Rounding, x: Any) -> Any:
     from dpest.graph.nodes import is_integral
 
     if not isinstance(x, Dist):
-        return {Rounding.FLOOR: math.floor, Rounding.CEIL: math.ceil, Rounding.ROUND: round}[rounding](x)
+        return whole(rounding, x)
     return x if is_integral(x.node) else Dist(Rounded(rounding, x.node))

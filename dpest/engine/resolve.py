@@ -38,6 +38,7 @@ from dpest.graph.nodes import (
     linear,
     scaled,
     simplified,
+    whole,
 )
 
 
@@ -297,14 +298,15 @@ def _without_rounding(margin: Linear, relation: Relation, ask: Ask | None) -> tu
     if not margin.terms or not isinstance(margin.terms[0][0], Rounded):
         return margin, relation
     node, c = margin.terms[0]
-    assert isinstance(node, Rounded) and ask is not None
+    assert isinstance(node, Rounded)
+    assert ask is not None
     inner, sign = floor_form(node, ask)
     bound, strict = -margin.constant / (c * sign), relation is Relation.GT
     if c * sign > 0:
-        whole = math.floor(bound) + 1 if strict else math.ceil(bound)
-        return combine(inner, linear(whole), -1.0), Relation.GE
-    whole = math.ceil(bound) if strict else math.floor(bound) + 1
-    return combine(linear(whole), inner, -1.0), Relation.GT
+        least = math.floor(bound) + 1 if strict else math.ceil(bound)
+        return combine(inner, linear(least), -1.0), Relation.GE
+    most = math.ceil(bound) if strict else math.floor(bound) + 1
+    return combine(linear(most), inner, -1.0), Relation.GT
 
 
 def _product(left: Node, right: Node, ask: Ask) -> Linear:
@@ -334,7 +336,7 @@ def pinned(x: Any, ask: Ask, what: str) -> float:
 def _rounding_value(node: Node, ask: Ask) -> float:
     assert isinstance(node, Rounded)
     inner = pinned(node.value, ask, "a rounding")
-    return float({Rounding.FLOOR: math.floor, Rounding.CEIL: math.ceil, Rounding.ROUND: round}[node.rounding](inner))
+    return float(whole(node.rounding, inner))
 
 
 def _point(draw: Draw, ask: Ask) -> float:

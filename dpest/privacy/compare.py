@@ -9,8 +9,9 @@ import numpy as np
 
 from dpest.engine.trace import Trace
 from dpest.privacy.blocks import Measures
-from dpest.privacy.strata import Bucket, Group, Stratum, buckets
+from dpest.privacy.buckets import Bucket, Group, buckets
 from dpest.privacy.logs import BothWays, Sup
+from dpest.privacy.strata import Stratum
 from dpest.privacy.supremum import supremum
 
 

@@ -20,11 +20,12 @@ from dpest.numerics.bracket import Bracketed
 from dpest.numerics.logspace import Floats, log_diff
 from dpest.numerics.quadrature import integrate, with_tails
 from dpest.privacy.blocks import Block, Kind
+from dpest.privacy.buckets import Bucket
 from dpest.privacy.compare import Comparison
 from dpest.privacy.line import Line, block_line
 from dpest.privacy.logs import logs_at
 from dpest.privacy.spectrum import ONE, Losses, Spectrum, grid_step, joined, merged, on_grid, product, trimmed
-from dpest.privacy.strata import Bucket, Stratum
+from dpest.privacy.strata import Stratum
 
 _CELLS = 2000
 _REACH = 3000.0  # scales beyond the kinks that an integral over an output goes
@@ -177,9 +178,9 @@ def _crossings(line: Line, level: float) -> Floats:
         middle = 0.5 * (low + high)
         same = above(middle) == start
         low, high = np.where(same, middle, low), np.where(same, high, middle)
-    found: Floats = 0.5 * (low + high)
+    found = np.asarray(0.5 * (low + high))
     away = np.abs(found[:, None] - line.kinks).min(axis=1, initial=np.inf)
-    return found[away > 1e-9 * line.scale]  # a jump at a kink is no crossing
+    return np.asarray(found[away > 1e-9 * line.scale])  # a jump at a kink is no crossing
 
 
 def _cells(block: Block) -> tuple[Spectrum, Spectrum]:

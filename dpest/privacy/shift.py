@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpest.engine.component import Component
 from dpest.engine.convolve import merged_sums
-from dpest.laws.law import Continuous, Law, Shift
+from dpest.laws.law import Continuous, Law
 from dpest.privacy.blocks import Block, Side
 from dpest.privacy.logs import BothWays, Sup
 
@@ -63,7 +63,7 @@ def _sup(p: _Release, q: _Release) -> Sup | None:
     y = p.coefficient * x + p.constant
     direction = int(math.copysign(1, p.coefficient))
     place = math.copysign(math.inf, found.at * direction) if limit else y
-    slack = 4e-16 * (found.loss + (abs(p.constant) + abs(q.constant)) / law.scale) if math.isfinite(found.loss) else 0.0
-    return Sup(
-        found.loss, found.loss - slack, found.loss + slack, (place,), p.log_density(y), q.log_density(y), limit, found.ray * direction
-    )
+    moved = (abs(p.constant) + abs(q.constant)) / law.scale
+    slack = 4e-16 * (found.loss + moved) if math.isfinite(found.loss) else 0.0
+    ends = found.loss - slack, found.loss + slack
+    return Sup(found.loss, *ends, (place,), p.log_density(y), q.log_density(y), limit, found.ray * direction)

@@ -14,9 +14,10 @@ from dpest.engine.cases import Constant
 from dpest.engine.outputs import rebuild
 from dpest.inputs import show
 from dpest.privacy.blocks import Block, Kind
+from dpest.privacy.buckets import Bucket, Group
 from dpest.privacy.compare import Comparison, Loss, StratumLoss
 from dpest.privacy.profile import ComparedProfile
-from dpest.privacy.strata import Bucket, Group, Stratum
+from dpest.privacy.strata import Stratum
 from dpest.report.data import OutputTable
 from dpest.report.line import line_through
 from dpest.results import Result

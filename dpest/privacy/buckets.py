@@ -1,0 +1,174 @@
+"""Pairs the paths of two traces: buckets of equal constants, and in each the groups of outputs that share noise.
+
+    program pair -> buckets (the same constants at the same places)
+      -> groups of outputs that share no noise -> strata (the same shape) -> blocks of independent coordinates
+
+Losses add over blocks and groups, per direction; over strata and buckets the largest counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpest.engine.cases import Expansion, expand
+from dpest.engine.outputs import constant_key
+from dpest.engine.resolve import Literal
+from dpest.engine.symmetry import classes, signatures
+from dpest.engine.trace import Path, Trace
+from dpest.graph.nodes import Draw, Linear, draws_of, is_node
+from dpest.privacy.blocks import Measures
+from dpest.privacy.strata import ANY, REAL, Stratum, strata
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Outputs that share noise with each other and with nothing else."""
+
+    strata: tuple[Stratum, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bucket:
+    """The paths of both programs that return the same constants at the same places."""
+
+    structure: Any
+    constants: tuple[tuple[int, Any], ...]
+    size: int
+    groups: tuple[Group, ...]
+
+
+def buckets(left: Trace, right: Trace, measures: Measures) -> list[Bucket]:
+    """Everything that either program can return, ready to be compared."""
+    open_positions = _open_positions([*left.paths, *right.paths])
+    keyed: dict[Any, tuple[list[Path], list[Path]]] = {}
+    for side, trace in enumerate((left, right)):
+        for path in trace.paths:
+            keyed.setdefault(_bucket_key(path, open_positions), ([], []))[side].append(path)
+    return [_bucket(p, q, measures) for p, q in keyed.values()]
+
+
+def _open_positions(paths: Sequence[Path]) -> set[tuple[Any, int]]:
+    """Places where some path returns a random value that may turn out to be a constant."""
+    return {
+        (path.output.structure, i)
+        for path in paths
+        for i, x in enumerate(path.output.leaves)
+        if is_node(x) and not _surely_real(x)
+    }
+
+
+def _surely_real(x: Any) -> bool:
+    nodes = [n for n, _ in x.terms] if isinstance(x, Linear) else [x]
+    draws = [n for n in nodes if isinstance(n, Draw)]
+    return len(draws) == len(nodes) and any(not d.law.discrete for d in draws)
+
+
+def _bucket_key(path: Path, open_positions: set[tuple[Any, int]]) -> Any:
+    structure = path.output.structure
+    keys: list[tuple[Any, ...]] = []
+    for i, x in enumerate(path.output.leaves):
+        if (structure, i) in open_positions:
+            keys.append((ANY,))
+        else:
+            keys.append((REAL,) if is_node(x) else ("=", constant_key(x)))
+    return structure, tuple(keys)
+
+
+def _bucket(left: list[Path], right: list[Path], measures: Measures) -> Bucket:
+    some = (left or right)[0]
+    leaves = [p.output.leaves for p in (*left, *right)]
+    varying = [i for i in range(len(leaves[0])) if any(is_node(x[i]) or not _equal(x[i], leaves[0][i]) for x in leaves)]
+    constants = tuple((i, x) for i, x in enumerate(leaves[0]) if i not in varying)
+    single = len(left) <= 1 and len(right) <= 1
+    groups = _single(left, right, varying, measures) if single else [_group(left, right, varying, None, measures)]
+    return Bucket(some.output.structure, constants, len(leaves[0]), tuple(groups))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return not is_node(a) and not is_node(b) and bool(constant_key(a) == constant_key(b))
+
+
+def _single(left: list[Path], right: list[Path], varying: list[int], measures: Measures) -> list[Group]:
+    """One path on either side: outputs that share no noise are groups of their own, and so are the bare conditions."""
+    groups: list[set[int]] = [{i} for i in varying]
+    for path in (*left, *right):
+        owner: dict[int, int] = {}
+        link = _links(path)
+        for i in varying:
+            link.join([("leaf", i), *(id(d) for d in draws_of(path.output.leaves[i]))])
+        for i in varying:
+            owner[i] = link.root(("leaf", i))
+        groups = _merged(groups, owner)
+    out = [_group(left, right, sorted(g), g, measures) for g in groups]
+    return [*out, _group(left, right, [], set(), measures)]
+
+
+class _Links:
+    """Union-find over anything hashable."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Any, Any] = {}
+
+    def root(self, x: Any) -> Any:
+        while (up := self.parent.get(x, x)) != x:
+            x = up
+        return x
+
+    def join(self, items: Sequence[Any]) -> None:
+        for x in items[1:]:
+            self.parent[self.root(x)] = self.root(items[0])
+
+
+def _links(path: Path) -> _Links:
+    """The draws of a path, joined where a condition compares them."""
+    link = _Links()
+    for x in path.conditions:
+        link.join([id(d) for d, _ in x.terms])
+    return link
+
+
+def _merged(groups: list[set[int]], owner: dict[int, Any]) -> list[set[int]]:
+    out: list[set[int]] = []
+    for g in groups:
+        marks = {owner[i] for i in g}
+        touching = [h for h in out if marks & {owner[i] for i in h}]
+        out = [h for h in out if h not in touching] + [g.union(*touching)]
+    return out
+
+
+def _group(left: list[Path], right: list[Path], positions: list[int], alone: set[int] | None, measures: Measures) -> Group:
+    """The strata of some outputs; `alone` says that only conditions that touch them (or none) belong here."""
+    sides = []
+    exchange: list[int] = list(range(len(positions)))
+    if alone is not None and len(positions) > 1 and left and right:
+        marks = [signatures([p[0].output.leaves[i] for i in positions], p[0].conditions) for p in (left, right)]
+        exchange = classes(marks[0], marks[1])
+    for paths in (left, right):
+        cases: list[Expansion] = []
+        for path in paths:
+            cases.extend(_cases(path, positions, exchange, alone is None, measures))
+        sides.append(cases)
+    return Group(tuple(strata(sides[0], sides[1], positions, exchange, measures)))
+
+
+def _cases(path: Path, positions: list[int], exchange: list[int], whole: bool, measures: Measures) -> list[Expansion]:
+    """The cases of some outputs on one path; a path that takes part in several pairs is expanded once."""
+    # The path is kept beside its cases, so that no other object can come to have its id.
+    key = ("cases", id(path), tuple(positions), tuple(exchange), whole)
+    known = measures.answers.get(key)
+    if known is None:
+        literals = path.conditions if whole else _touching(path, positions)
+        known = (path, expand([path.output.leaves[i] for i in positions], literals, exchange))
+        measures.answers[key] = known
+    found: list[Expansion] = known[1]
+    return found
+
+
+def _touching(path: Path, positions: list[int]) -> list[Literal]:
+    """The conditions that share noise with the outputs at these positions; with none, those that no output touches."""
+    link = _links(path)
+    chosen = positions or [i for i, x in enumerate(path.output.leaves) if is_node(x)]
+    roots = {link.root(id(d)) for i in chosen for d in draws_of(path.output.leaves[i])}
+    return [x for x in path.conditions if (link.root(id(x.terms[0][0])) in roots) == bool(positions)]
