@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, field
 
 from dpest.errors import NotCovered
 from dpest.report.verdict import Verdict
-from dpest.results import Result
+from dpest.results import Profile, Result
 
 PROFILE_POINTS = 41
+FEWEST_POINTS = 7
+PROFILE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -64,22 +67,41 @@ class Report:
     notes: tuple[str, ...] = ()
 
 
-def profile_points(result: Result, points: int = PROFILE_POINTS) -> tuple[ProfilePoint, ...]:
-    """delta(epsilon) from 0 to just past the loss; empty where the result does not hold it."""
+def profile_points(result: Result) -> tuple[ProfilePoint, ...]:
+    """delta(epsilon) of the worst pair from 0 to just past the loss; empty where it is not covered or takes too long."""
+    profile = next((p.profile for p in result.pairs if p.pair == result.pair), None)
+    if profile is None:
+        return ()
     try:
-        end = _profile_end(result)
-        grid = [end * i / (points - 1) for i in range(points)]
-        found = [result.delta(e) for e in grid]
+        count = _affordable(profile)
+        end = _profile_end(result.epsilon, profile) if count else 0.0
+        grid = [end * i / (count - 1) for i in range(count)]
+        found = [profile.delta(e) for e in grid]
     except NotCovered:
         return ()
     return tuple(ProfilePoint(e, float(d), d.lower, d.upper) for e, d in zip(grid, found, strict=True))
 
 
-def _profile_end(result: Result) -> float:
+def _affordable(profile: Profile) -> int:
+    """How many points a picture may take; the first evaluation may do work that later ones reuse."""
+    first, again = _seconds(profile), 0.0
+    if first < PROFILE_SECONDS:
+        again = _seconds(profile)
+    count = int(PROFILE_SECONDS / max(again or first, 1e-9))
+    return 0 if count < FEWEST_POINTS else min(count, PROFILE_POINTS)
+
+
+def _seconds(profile: Profile) -> float:
+    start = time.perf_counter()
+    profile.delta(0.0)
+    return time.perf_counter() - start
+
+
+def _profile_end(epsilon: float, profile: Profile) -> float:
     """Where the curve has come to rest: just past a finite loss, else where delta has stopped falling."""
-    if 0 < result.epsilon < math.inf:
-        return 1.1 * result.epsilon
+    if 0 < epsilon < math.inf:
+        return 1.1 * epsilon
     end = 0.125
-    while end < 64 and result.delta(2 * end) < 0.99 * result.delta(end) and result.delta(end) > 1e-9:
+    while end < 64 and profile.delta(2 * end) < 0.99 * profile.delta(end) and profile.delta(end) > 1e-9:
         end *= 2
     return end

@@ -50,7 +50,7 @@ def _profile(entry: Entry, key: str) -> Picture:
     start = number(entry.profile[0].delta, 3)
     words = f"delta as a function of epsilon for {entry.name}, falling from {start} at epsilon 0"
     svg = figure_svg(plot_points(entry.profile, entry.result.epsilon), words, key)
-    return Picture(svg, "delta(epsilon): on and above the curve the mechanism is (epsilon, delta)-private on these pairs.")
+    return Picture(svg, "delta(epsilon): on and above the curve the worst pair is (epsilon, delta)-close.")
 
 
 def outputs_words(outputs: OutputTable, name: str) -> str:

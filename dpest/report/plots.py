@@ -68,10 +68,10 @@ def plot_pairs(result: Result) -> Figure:
 
 
 def plot_profile(result: Result) -> Figure:
-    """delta(epsilon) of the pairs that were looked at."""
+    """delta(epsilon) of the worst pair."""
     points = profile_points(result)
     if not points:
-        raise NotCovered("delta(eps) is not known for this result: it is there for exact results of one output group")
+        raise NotCovered("delta(eps) is not known here, or takes too long to draw: ask result.delta(eps) at single points")
     return plot_points(points, result.epsilon)
 
 
