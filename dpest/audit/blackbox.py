@@ -127,7 +127,8 @@ def as_traced(plain: Sampler, data: Any) -> Sampler:
         return plain
     run = SampleRun(Rows.start(1, stream(0)), Spot(), [], Tree())
     try:
-        execute(run, plain.mechanism, data, plain.params)
+        with seeded_globals(stream(0)):
+            execute(run, plain.mechanism, data, plain.params)
     except DpestError:
         if run.drawn:
             raise

@@ -15,7 +15,8 @@ from dpest.results import Direction
 _CANDIDATES = 300
 _FEWEST_HITS = 10
 _CAUTION = 2.5  # standard errors taken off a ratio that was picked by its count
-_LEEWAY = 0.5  # standard errors by which a calibrated ratio may exceed the counted one
+MANY_CELLS = 0.5  # standard errors by which a ratio that averages over many cells may exceed the counted one
+FEW_CELLS = -0.5  # the same where the ratio is hardly less noisy than the count
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Goal:
     alpha: float
     delta: float = 0.0
     size: float | None = None  # the least probability under the less likely input
+    leeway: float = MANY_CELLS
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def _promises(k1: NDArray[np.int64], k2: NDArray[np.int64], calibrated: Matrix |
     if calibrated is None:  # noqa: SIM108
         ratio = counted - _CAUTION * error
     else:
-        ratio = np.minimum(calibrated, counted + _LEEWAY * error)
+        ratio = np.minimum(calibrated, counted + goal.leeway * error)
     f1 = np.asarray(k1 * (goal.samples / n1), dtype=np.float64)
     promise = _bound(f1, np.asarray(f1 * np.exp(-ratio)), goal)
     return np.where(k1 >= min(_FEWEST_HITS, n1), promise, -math.inf)

@@ -20,14 +20,11 @@ def prior_covariance(one: Matrix, zero: Matrix, numbers: int) -> Matrix:
     """
     size = len(one)
     covariance = np.diag(_components(one, zero, _blocks(size, numbers, 0), _blocks(size, numbers, 1)))
-    place = np.where(np.arange(size) < numbers, np.arange(size), (np.arange(size) + 1) * 4.0 * size)
-    apart = np.abs(place[:, None] - place[None, :])
     level = 1
     while (1 << level) < 2 * numbers:
         blocks, parents = _blocks(size, numbers, level), _blocks(size, numbers, level + 1)
         variance = _components(one, zero, blocks, parents)
-        spread = np.sqrt(variance)
-        covariance += spread[:, None] * spread[None, :] * np.maximum(0.0, 1 - apart / (1 << level))
+        covariance += variance[:, None] * (blocks[:, None] == blocks[None, :])
         level += 1
     return np.asarray(covariance + _LEAST * np.eye(size))
 

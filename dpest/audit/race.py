@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dpest.audit.additive import Additive, fit_additive
 from dpest.audit.attacks import Attack, feature_names, fit_by_features
-from dpest.audit.choose import Cut, Goal, choose_cut
+from dpest.audit.choose import FEW_CELLS, MANY_CELLS, Cut, Goal, choose_cut
 from dpest.audit.outputs import Batch
 from dpest.audit.supply import Stage, Supply
 from dpest.inputs import Pair
@@ -106,6 +106,7 @@ def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> l
         if isinstance(attack, Additive) and name == "half-lines":
             judge = fit_additive(attack.cells, train[0], train[1])
             ratio = judge.score(choose[0]), judge.score(choose[1])
-        cut = choose_cut(left, right, goal, ratio)
+        leeway = MANY_CELLS if isinstance(attack, Additive) and len(attack.cells) > 1 else FEW_CELLS
+        cut = choose_cut(left, right, replace(goal, leeway=leeway), ratio)
         laps.append(Lap(runner, name, attack, cut))
     return laps
