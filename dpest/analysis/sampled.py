@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpest.analysis.gathering import CHOOSING_SHARE, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
 from dpest.analysis.sampled_result import Facts, nothing_yet, result_from
 from dpest.analysis.support import possible_outcomes
@@ -51,7 +53,8 @@ def estimate_by_sampling(
     to all cores when it is long. The answer is the same in every case.
     """
     start = time.perf_counter()
-    _check(samples, confidence)
+    samples = _checked_samples(samples)
+    _check_confidence(confidence)
     sampler = TracedSampler(mechanism, params) if callable(mechanism) else mechanism
     with ExitStack() as stack:
         show = _shown(progress, stack)
@@ -106,9 +109,14 @@ def _exhaustive(mechanism: Any, question: Question, params: Mapping[str, Any] | 
     return possible is not None and possible <= table.outcomes
 
 
-def _check(samples: int, confidence: float) -> None:
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < _FEWEST_SAMPLES:
+def _checked_samples(samples: Any) -> int:
+    whole = isinstance(samples, int | float | np.integer) and not isinstance(samples, bool) and samples == samples // 1
+    if not whole or samples < _FEWEST_SAMPLES:
         raise InvalidInput(f"samples must be a whole number >= {_FEWEST_SAMPLES}, got {samples!r}")
+    return int(samples)
+
+
+def _check_confidence(confidence: Any) -> None:
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise InvalidInput(f"confidence must lie strictly between 0 and 1, such as 0.95, got {confidence!r}")
 

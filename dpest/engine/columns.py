@@ -27,6 +27,7 @@ class Hole(Enum):
 
 
 HOLE = Hole.HOLE
+_EXACT = 1 << 53  # larger whole numbers are not floats
 NAN_KEY = ("NaN",)  # NaN is a value like any other and equals itself: this stands for it in a shape
 
 
@@ -97,8 +98,8 @@ def from_array(outputs: npt.ArrayLike, size: int | None = None) -> Columns:
 
 def constant_key(x: Any) -> Any:
     """A constant leaf as it stands in a shape: equal constants are equal, NaN included; True is 1."""
-    if isinstance(x, bool):
-        return float(x)
+    if isinstance(x, int) and abs(x) > _EXACT:
+        return x
     if isinstance(x, int | float):
         return NAN_KEY if math.isnan(x) else float(x)
     return x

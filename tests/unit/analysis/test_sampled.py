@@ -18,6 +18,8 @@ from dpest.inputs import Pair, pattern_pairs
 from dpest.results import Result
 from tests import mechanisms_for_sampling as known
 
+ROOT = str(Path(__file__).parents[3])
+ENVIRONMENT = {**os.environ, "PYTHONPATH": ROOT}
 BIT = [Pair("", 0, 1)]
 X_SHAPE = [p for p in pattern_pairs(10) if p.name == "x_shape"]
 
@@ -137,7 +139,18 @@ def test_a_checkpoint_of_another_question_is_refused(tmp_path: Path, change: dic
         ask(**{**question, **change})
 
 
-@pytest.mark.parametrize("bad", [{"samples": 10}, {"samples": 1e6}, {"confidence": 1.0}, {"confidence": 95}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"samples": 10},
+        {"samples": 1000.5},
+        {"samples": math.inf},
+        {"samples": "many"},
+        {"confidence": 1.0},
+        {"confidence": 95},
+        {"seed": -1},
+    ],
+)
 def test_bad_settings_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         ask(known.svt1, X_SHAPE, **bad)
@@ -183,8 +196,7 @@ print("answer", found.to_dict()["lower"], found.epsilon, found.upper, found.witn
 
 def long_run(store: Path, workers: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", LONG_RUN, str(store), str(workers)]
-    root = str(Path(__file__).parents[3])
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": root})
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=ENVIRONMENT)
 
 
 def killed_and_resumed(store: Path, kill_after: list[int], workers: int) -> str:
@@ -204,6 +216,37 @@ def test_a_run_that_was_killed_and_resumed_ends_with_the_same_answer(tmp_path: P
     whole = killed_and_resumed(tmp_path / "whole.db", [], 1)
     assert whole.startswith("answer")
     assert killed_and_resumed(tmp_path / "killed.db", [2, 5], 1) == whole
+
+
+INTERRUPTED = """
+import os, signal, sys
+from dpest.analysis.sampled import estimate_by_sampling
+from dpest.inputs import pattern_pairs
+from tests.mechanisms_for_sampling import svt1
+
+def interrupt(done, total, message):
+    if done:
+        os.killpg(0, signal.SIGINT)
+
+found = estimate_by_sampling(svt1, pattern_pairs(10), samples=400_000, seed=5, executor=int(sys.argv[1]), progress=interrupt)
+print(found.interrupted, 0 < found.samples < 400_000, 0 <= found.lower <= found.epsilon <= found.upper)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_to_the_whole_process_group_returns_the_answer_so_far(workers: int) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(workers)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        start_new_session=True,
+        timeout=120,
+        check=True,
+    )
+    assert run.stdout.split() == ["True", "True", "True"]
+    assert "Traceback" not in run.stderr
 
 
 @pytest.mark.slow
