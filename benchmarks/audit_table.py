@@ -30,8 +30,8 @@ Each mechanism is a black box, a vectorised NumPy function of (data, size, rng);
 both orders. `dpest.audit` used at most 1.0 million samples of each input for training, as many for choosing, and {samples:,}
 fresh ones of each input for the bound (confidence 0.95, seed {seed}); DP-Sniper used ten times as many in its evaluation.
 *Published* is its bound there, *at a tenth* its bound with as many samples as here (logistic classifier), *optimum* the best
-power of any attack of size 0.01. Times are CPU seconds of the whole audit, search included, on one core. Made by `python
-benchmarks/audit_table.py`.
+power of any attack of size 0.01. Times are CPU seconds of the whole audit, search included, on one core. Made by
+`python benchmarks/audit_table.py`.
 
 | mechanism | lower bound | exact loss | share | published | at a tenth | optimum at 0.01 | attack | CPU s | runs, millions |
 |---|---:|---:|---:|---:|---:|---:|---|---:|---:|

@@ -4,70 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpest.errors import InvalidInput, RandomTruth, UnsupportedOperation
+from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.graph.logic import compare, conjunction, negate, truth
 from dpest.graph.nodes import (
     NODES,
-    All,
     Apply,
-    Compare,
     Draw,
     Extreme,
     Linear,
     Node,
-    Not,
     Pick,
     Product,
     Quotient,
     Relation,
     Rounded,
     Rounding,
+    Where,
     combine,
+    is_integral,
     linear,
     scaled,
     simplified,
     whole,
 )
-from dpest.laws.law import Law
+from dpest.graph.run import RUN
+from dpest.graph.ufuncs import EXTREMES, OPERATORS
+from dpest.graph.words import words
+from dpest.numerics.interval import Interval
 
-
-@dataclass(frozen=True)
-class Interval:
-    """A closed enclosure [low, high]."""
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        if not self.low <= self.high:
-            raise InvalidInput(f"an Interval needs low <= high, got low={self.low!r}, high={self.high!r}")
-
-    def __contains__(self, x: float) -> bool:
-        return self.low <= x <= self.high
-
-    @property
-    def width(self) -> float:
-        """high - low."""
-        return self.high - self.low
-
-
-class Run(Protocol):
-    """What a run of a mechanism on stand-ins does when the author's code needs something of it."""
-
-    def draw(self, law: Law) -> Node:
-        """A fresh value; in a replay, the value that stood here before."""
-
-    def decide(self, condition: Node) -> bool:
-        """Which way an `if` on a random condition goes in this run."""
-
-
-RUN: ContextVar[Run | None] = ContextVar("dpest_run", default=None)
+__all__ = ["RUN", "Dist", "Interval", "compare", "conjunction", "negate", "rounded", "truth", "unwrap", "wrap"]
 
 
 def wrap(x: Any) -> Any:
@@ -99,49 +69,11 @@ def _number(x: Any, verb: str) -> Any:
     raise UnsupportedOperation(f"cannot {verb} a random value and {x!r} of type {type(x).__name__}: it must be a number")
 
 
-def _elementwise(operation: Callable[[Any, Any], Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _elementwise(operation: Callable[[Any], Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
     out = np.empty(other.shape, dtype=object)
     for at in np.ndindex(other.shape):
-        out[at] = operation(other[at], None)
+        out[at] = operation(other[at])
     return out
-
-
-def compare(relation: Relation, left: Any, right: Any) -> Any:
-    """The truth of `left relation right` as a node, or a plain bool where no draw is left in the difference."""
-    difference = combine(linear(left), linear(right), -1.0)
-    if difference.terms:
-        return Compare(relation, difference)
-    match relation:
-        case Relation.GE:
-            return difference.constant >= 0
-        case Relation.GT:
-            return difference.constant > 0
-        case Relation.EQ:
-            return difference.constant == 0
-
-
-def negate(x: Any) -> Any:
-    """not x, for a truth node or a plain bool."""
-    if isinstance(x, Not):
-        return x.value
-    return Not(x) if isinstance(x, NODES) else not x
-
-
-def conjunction(values: tuple[Any, ...]) -> Any:
-    """Whether all hold, with the constants worked out."""
-    nodes = tuple(v for v in values if isinstance(v, NODES))
-    if any(not v for v in values if not isinstance(v, NODES)):
-        return False
-    return (nodes[0] if len(nodes) == 1 else All(nodes)) if nodes else True
-
-
-def truth(x: Any) -> Any:
-    """A value as a truth value: a number counts as true where it is not zero."""
-    if isinstance(x, Compare | Not | All) or not isinstance(x, NODES):
-        return x
-    if isinstance(x, Draw) and x.law.discrete and x.law.support[0] >= 0:
-        return compare(Relation.GT, x, 0.0)
-    return negate(compare(Relation.EQ, x, 0.0))
 
 
 class Dist:
@@ -158,14 +90,14 @@ class Dist:
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self + x, other)
+            return _elementwise(lambda x: self + x, other)
         return wrap(combine(linear(self.node), linear(_number(other, "add")), 1.0))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self - x, other)
+            return _elementwise(lambda x: self - x, other)
         return wrap(combine(linear(self.node), linear(_number(other, "subtract")), -1.0))
 
     def __rsub__(self, other: Any) -> Any:
@@ -179,7 +111,7 @@ class Dist:
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self * x, other)
+            return _elementwise(lambda x: self * x, other)
         value = _number(other, "multiply")
         if isinstance(value, NODES):
             return Dist(Product(self.node, value))
@@ -189,7 +121,7 @@ class Dist:
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self / x, other)
+            return _elementwise(lambda x: self / x, other)
         value = _number(other, "divide")
         if isinstance(value, NODES):
             return Dist(Quotient(self.node, value))
@@ -199,7 +131,7 @@ class Dist:
 
     def __rtruediv__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: x / self, other)
+            return _elementwise(lambda x: x / self, other)
         return Dist(Quotient(_number(other, "divide"), self.node))
 
     def __floordiv__(self, other: Any) -> Any:
@@ -232,9 +164,7 @@ class Dist:
         return rounded(Rounding.CEIL, self)
 
     def __trunc__(self) -> Any:
-        from dpest.operations import where
-
-        return where(self >= 0, self.__floor__(), self.__ceil__())
+        return Dist(Where(compare(Relation.GE, self.node, 0.0), unwrap(math.floor(self)), unwrap(math.ceil(self))))
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None or digits == 0:
@@ -263,13 +193,13 @@ class Dist:
 
     def __ne__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self != x, other)
+            return _elementwise(lambda x: self != x, other)
         equal = self == other
         return not equal if isinstance(equal, bool) else ~equal
 
     def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self._compare(relation, x, swap=swap), other)
+            return _elementwise(lambda x: self._compare(relation, x, swap=swap), other)
         if _is_number(other) and math.isnan(other):
             return False
         if _is_number(other) and math.isinf(other):
@@ -285,14 +215,14 @@ class Dist:
 
     def __and__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self & x, other)
+            return _elementwise(lambda x: self & x, other)
         return wrap(conjunction((truth(self.node), truth(unwrap(other)))))
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x, _: self | x, other)
+            return _elementwise(lambda x: self | x, other)
         return wrap(negate(conjunction((negate(truth(self.node)), negate(truth(unwrap(other)))))))
 
     __ror__ = __or__
@@ -334,8 +264,6 @@ class Dist:
         raise UnsupportedOperation("a random value is one number and has no len(); laplace(scale, size=n) makes n of them")
 
     def __repr__(self) -> str:
-        from dpest.graph.words import words
-
         return f"<random value {words(self.node)}>"
 
     # -- NumPy -----------------------------------------------------------------------------------------------------
@@ -441,48 +369,19 @@ def _boxed(x: Any) -> npt.NDArray[Any]:
     return box
 
 
-_UFUNCS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
-    "divide": lambda a, b: a / b,
-    "floor_divide": lambda a, b: a // b,
-    "remainder": lambda a, b: a % b,
-    "negative": lambda a: -a,
-    "absolute": abs,
-    "floor": math.floor,
-    "ceil": math.ceil,
-    "rint": round,
-    "greater_equal": lambda a, b: a >= b,
-    "greater": lambda a, b: a > b,
-    "less_equal": lambda a, b: a <= b,
-    "less": lambda a, b: a < b,
-    "equal": lambda a, b: a == b,
-    "not_equal": lambda a, b: a != b,
-    "logical_and": lambda a, b: a & b,
-    "logical_or": lambda a, b: a | b,
-    "logical_not": lambda a: ~a,
-    "bitwise_and": lambda a, b: a & b,
-    "bitwise_or": lambda a, b: a | b,
-    "invert": lambda a: ~a,
-    "maximum": lambda a, b: Dist(Extreme(Pick.MAX, (unwrap(a), unwrap(b)))),
-    "minimum": lambda a, b: Dist(Extreme(Pick.MIN, (unwrap(a), unwrap(b)))),
-}
-
-
 def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """The ufunc on scalars: its traced form, or an `Apply` that can only be sampled."""
-    traced = _UFUNCS.get(ufunc.__name__)
     plain = tuple(x.item() if isinstance(x, np.generic | np.ndarray) else x for x in inputs)
     if not any(isinstance(x, Dist) for x in plain):
         return ufunc(*plain)
-    return traced(*plain) if traced else Dist(Apply(ufunc, tuple(unwrap(x) for x in plain)))
+    name, values = ufunc.__name__, tuple(unwrap(x) for x in plain)
+    if name in OPERATORS:
+        return OPERATORS[name](*plain)
+    return Dist(Extreme(EXTREMES[name], values) if name in EXTREMES else Apply(ufunc, values))
 
 
 def rounded(rounding: Rounding, x: Any) -> Any:
     """x rounded to a whole number; what is whole already stays as it is."""
-    from dpest.graph.nodes import is_integral
-
     if not isinstance(x, Dist):
         return whole(rounding, x)
     return x if is_integral(x.node) else Dist(Rounded(rounding, x.node))

@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any, Protocol, assert_never
 
-from dpest.core import compare, conjunction, negate, truth
 from dpest.errors import ExactRefused
+from dpest.graph.logic import compare, conjunction, negate, truth
 from dpest.graph.nodes import (
     NODES,
     All,
