@@ -30,7 +30,7 @@ def loss(value: float, lower: float, upper: float) -> str:
     error = max(value - lower, upper - value)
     if not error < math.inf:
         return number(value, 4)
-    digits = 15 if error <= 0 else math.floor(math.log10(value) - math.log10(error)) + 1
+    digits = 15 if error <= 0 else math.floor(math.log10(value) - math.log10(error))
     return number(value, min(15, max(3, digits)))
 
 

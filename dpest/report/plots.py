@@ -188,10 +188,10 @@ def log_ratio(left: float, right: float) -> float:
 
 
 def _mark(ax: Axes, xs: Sequence[float], ratios: Sequence[float], cap: float) -> None:
-    """A triangle on the largest log ratio, and a sign on every infinite one."""
-    for x, ratio in zip(xs, ratios, strict=True):
-        if math.isinf(ratio):
-            ax.annotate("∞", (x, _clamp(ratio, cap) / 2), ha="center", va="center", fontsize="x-large")
+    """A triangle on the largest log ratio, and a sign on infinite ones (on a curve, on the first)."""
+    infinite = [i for i, ratio in enumerate(ratios) if math.isinf(ratio)]
+    for i in infinite if len(ratios) <= MAX_BARS else infinite[:1]:
+        ax.annotate("∞", (xs[i], _clamp(ratios[i], cap) / 2), ha="center", va="center", fontsize="x-large")
     best = max(range(len(ratios)), key=lambda i: abs(ratios[i]))
     if ratios[best] == 0:
         return

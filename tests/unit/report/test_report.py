@@ -52,7 +52,7 @@ def html() -> str:
 
 def test_summary_rows_are_what_the_table_shows() -> None:
     assert [summary_row(e)[:4] for e in report().entries] == [
-        ("coin", "1", "0.693147180559945", "✓ holds"),
+        ("coin", "1", "0.69314718055995", "✓ holds"),
         ("<leak> & co", "1", "infinite", "✗ violated"),
     ]
 
@@ -69,7 +69,7 @@ def test_json_holds_the_results_and_reads_back() -> None:
 
 def test_markdown_has_a_row_for_each_mechanism() -> None:
     text = report_markdown(report())
-    assert "| coin | 1 | 0.693147180559945 | ✓ holds | exact |" in text
+    assert "| coin | 1 | 0.69314718055995 | ✓ holds | exact |" in text
     assert text.count("\n## ") == 2
 
 

@@ -12,7 +12,7 @@ from tests.unit.report.samples import result
 
 def test_exact_result_names_everything_that_one_checks_by_hand() -> None:
     text = result_text(result())
-    assert text.startswith("coin: epsilon = 0.693147180559945 (± 1e-15, exact)\n")
+    assert text.startswith("coin: epsilon = 0.69314718055995 (± 1e-15, exact)\n")
     assert "worst pair  one_above: D = [1, 1], D' = [2, 1]" in text
     assert "output == 1; probability 0.25 under D, 0.5 under D'; ln(D' / D) = 0.69314718056" in text
     assert "exact: two paths, one output each" in text

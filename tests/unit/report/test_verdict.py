@@ -34,7 +34,7 @@ def test_outcomes(claim: float, changes: dict[str, Any], outcome: Outcome) -> No
 
 def test_sentence_names_claim_and_evidence() -> None:
     found = result()
-    sentence = "coin: the claim epsilon = 0.5 is violated: epsilon = 0.693147180559945 (± 1e-15, exact)"
+    sentence = "coin: the claim epsilon = 0.5 is violated: epsilon = 0.69314718055995 (± 1e-15, exact)"
     assert verdict_text(found, judge(found, 0.5)) == sentence
 
 
