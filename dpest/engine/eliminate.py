@@ -124,7 +124,7 @@ class _State:
         law = self.laws.pop(pivot)
         if smooth:
             self.log_constant -= math.log(abs(equation.coefficient(pivot)))
-        self._replace(pivot, value)
+        self._replace(pivot, value, smooth=bool(smooth))
         self.replaced = (*((v, substituted(e, pivot, value)) for v, e in self.replaced), (pivot, value))
         self.factors.append(Density(law, value))
         return True
@@ -132,8 +132,11 @@ class _State:
     def _degree(self, v: int) -> int:
         return sum(1 for b in self.bounds if b.expression.coefficient(v)) + sum(1 for f in self.factors if v in f.scope)
 
-    def _replace(self, v: int, value: Expr) -> None:
-        self.bounds = [Bound(substituted(b.expression, v, value), b.strict) for b in self.bounds]
+    def _replace(self, v: int, value: Expr, *, smooth: bool) -> None:
+        def without(b: Bound) -> Bound:
+            return replace(b, expression=substituted(b.expression, v, value), smooth=b.smooth or smooth)
+
+        self.bounds = [without(b) if b.expression.coefficient(v) else b for b in self.bounds]
         self.factors = [_factor_substituted(f, v, value) for f in self.factors]
 
     def tidy(self) -> None:
@@ -202,8 +205,9 @@ class _State:
         """The law times factors of the same draw, as a law of its own: its constraints stay closed forms."""
         kinks = sorted({_root(k, v) for f in factors for k in f.kinks} | set(law.kinks))
         low, high = law.reach(TABLE_REACH)
+        finest = min(x.scale for x in (law, *(y for f in factors for y in f.laws())) if isinstance(x, Continuous))
         inside = np.array([[k for k in kinks if low < k < high]]).reshape(1, -1)
-        edges = with_tails(inside, np.array([low]), np.array([high]), law.scale)[0]
+        edges = with_tails(inside, np.array([low]), np.array([high]), finest)[0]
 
         def log_f(x: Floats) -> Answer:
             out, error = law.log_density(x), np.asarray(law.error)
@@ -247,7 +251,7 @@ def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
         case Identity():
             return replace(f, expression=substituted(f.expression, v, value))
         case Indicator():
-            return Indicator(Bound(substituted(f.bound.expression, v, value), f.bound.strict))
+            return Indicator(replace(f.bound, expression=substituted(f.bound.expression, v, value)))
     raise AssertionError(f"equations are solved before anything is integrated: {f}")
 
 

@@ -34,6 +34,7 @@ class Bound:
 
     expression: Expr
     strict: bool
+    smooth: bool = False  # a continuous draw was solved for in it: its boundary has probability zero
 
 
 class Factor:
@@ -137,7 +138,10 @@ class Indicator(Factor):
         return (self.bound.expression,)
 
     def log(self, values: Values) -> Answer:
-        x = snapped(np.asarray(self.bound.expression.at(values), float))
+        x = np.asarray(self.bound.expression.at(values), float)
+        if self.bound.smooth:  # closed on both sides: at its edge a ratio of sums is no larger than on one of the sides
+            return np.where(x >= 0, 0.0, -np.inf), 0.0
+        x = snapped(x)
         return np.where(x > 0 if self.bound.strict else x >= 0, 0.0, -np.inf), 0.0
 
 
@@ -196,6 +200,11 @@ class Integral(Factor):
             yield from f.laws()
 
     @cached_property
+    def _finest(self) -> float:
+        """The smallest length over which the integrand changes: the draw itself may be far wider than what it meets."""
+        return min(law.scale for law in self.laws() if isinstance(law, Continuous))
+
+    @cached_property
     def _scale(self) -> float:
         assert isinstance(self.law, Continuous)
         return self.law.scale
@@ -236,7 +245,7 @@ class Integral(Factor):
                 out, error = out + logs, error + more
             return out, error
 
-        found = integrate(log_f, with_tails(columns, low, high, self._scale))
+        found = integrate(log_f, with_tails(columns, low, high, self._finest))
         # What lies beyond the reach: every kink is inside it, so that the integrand only decays there.
         at_ends = log_f(np.arange(rows), np.stack([low, high], axis=1))[0]
         ends = at_ends.max(axis=1) + math.log(self._scale) + 10.0
