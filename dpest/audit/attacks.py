@@ -125,7 +125,9 @@ def attack_from_dict(data: Mapping[str, Any]) -> Attack:
 
 
 def _head(batch: Batch) -> Batch:
-    return Batch(batch.values[:_CELL_ROWS], batch.names, batch.single)
+    """The rows that cells are learned on: fewer where there are many columns."""
+    rows = _CELL_ROWS if batch.width <= _MOST_BIT_COLUMNS else _CELL_ROWS // 3
+    return Batch(batch.values[:rows], batch.names, batch.single)
 
 
 def _bins(width: int) -> int:

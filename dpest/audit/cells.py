@@ -91,16 +91,20 @@ class Cells:
     def codes(self, batch: Batch) -> Codes:
         """The cell of each row."""
         value = self.column.read(batch)
-        code = place_among(self.breaks, value)
         nan = np.isnan(value)
-        if nan.any():
-            code[nan] = len(self.breaks) + 1 + self._symbol_codes(value[nan])
+        if not nan.any():
+            return place_among(self.breaks, value)
+        code = np.empty(len(value), dtype=np.int32)
+        code[nan] = len(self.breaks) + 1 + self._symbol_codes(value[nan])
+        code[~nan] = place_among(self.breaks, value[~nan])
         return code
 
     def _symbol_codes(self, value: Matrix) -> Codes:
         if len(self.symbols) == 0:
             return np.zeros(len(value), dtype=np.int32)
         bits = symbol_bits(value)
+        if len(self.symbols) == 1:
+            return np.asarray(bits != self.symbols[0], dtype=np.int32)
         place = np.minimum(np.searchsorted(self.symbols, bits), len(self.symbols) - 1)
         return np.where(self.symbols[place] == bits, place, len(self.symbols)).astype(np.int32)
 
@@ -136,7 +140,7 @@ class Cells:
 
 
 def place_among(breaks: Matrix, values: Matrix) -> Codes:
-    """How many breaks lie at or below each value, as `searchsorted(..., side="right")`; NaN may come out as anything.
+    """How many breaks lie at or below each value, as `searchsorted(..., side="right")`; no NaN.
 
     A grid over the breaks answers for all values whose grid cell holds no break; only the others are searched.
     """
