@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from dpest.engine.component import Case
 from dpest.engine.expressions import Expr, coordinate, expr, plus
 from dpest.engine.factors import Bound
+from dpest.engine.knowledge import implied, narrowed, open_options
 from dpest.engine.resolve import Literal, floor_form, leaf, pinned
-from dpest.engine.trace import implied, narrowed, open_options
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.graph.nodes import Draw, Linear, Relation, Rounded, draws_of, is_node, linear
 from dpest.laws.law import Law

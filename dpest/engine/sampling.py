@@ -14,19 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpest.engine.columns import HOLE, Columns, Group, Rng, Shape, constant_key
+from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.rows import Rows
-from dpest.engine.trace import execute, same_output
-from dpest.errors import MechanismError, NotReplayable
-from dpest.graph.nodes import NODES, Compare, Draw, Node, Where, ancestors
-from dpest.laws.law import Law
+from dpest.engine.trace import execute
+from dpest.errors import MechanismError
+from dpest.graph.nodes import NODES, Draw, Node, Where, ancestors
 
 MOST_DECISIONS = 100_000
 MOST_SPOTS = 200_000
 MOST_LOOKED_AHEAD = 500
-_HIDDEN = (
-    "the mechanism behaves differently when it is run again ({what}): use dpest draws instead of random or numpy.random, "
-    "and keep no state between runs"
-)
 
 
 class TracedSampler:
@@ -59,7 +55,7 @@ class TracedSampler:
         again = SampleRun(first.rows, Spot(first.outcomes, first.marks, first.draws), [], Tree())
         repeated = execute(again, self.mechanism, data, self.params)
         if again.drawn != first.drawn or again.called != first.called or not same_output(output, repeated):
-            raise NotReplayable(_HIDDEN.format(what="the same decisions gave another output"))
+            raise differs("the same decisions gave another output")
 
     def _tree(self, data: Any) -> Tree:
         # The data is kept beside its tree, so that no other object can come to have its id.
@@ -156,46 +152,33 @@ def _part(rows: Rows, fork: Fork, pending: list[_Waiting]) -> tuple[Rows, bool]:
     return here, outcome
 
 
-class SampleRun:
+class SampleRun(Replay):
     """One run of the author's function: follows the recorded decisions, then goes one way at each new one."""
 
     def __init__(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree) -> None:
+        super().__init__(spot.draws)
         self.rows = rows
         self.spot = spot
         self.pending = pending
         self.tree = tree
-        self.outcomes, self.marks, self.draws = list(spot.outcomes), list(spot.marks), list(spot.draws)
-        self.drawn = 0
+        self.outcomes, self.marks = list(spot.outcomes), list(spot.marks)
         self.called = 0
-
-    def draw(self, law: Law) -> Node:
-        """A fresh value; in a replay, the value that stood here before."""
-        k = self.drawn
-        self.drawn = k + 1
-        if k < len(self.draws):
-            node = self.draws[k]
-            if node.law is not law and node.law != law:
-                raise NotReplayable(_HIDDEN.format(what=f"draw {k + 1} was {node.law.words()}, then {law.words()}"))
-            return node
-        node = Draw(law)
-        self.draws.append(node)
-        return node
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or the one that more of the rows have; the others are queued."""
         k = self.called
         self.called = k + 1
-        mark = condition.value.constant if isinstance(condition, Compare) else type(condition)
+        seen = mark(condition)
         if k < len(self.outcomes):
-            if self.marks[k] != mark:
-                raise NotReplayable(_HIDDEN.format(what=f"condition {k + 1} was on {self.marks[k]}, then on {mark}"))
+            if self.marks[k] != seen:
+                raise differs(f"condition {k + 1} compared with {self.marks[k]}, then with {seen}")
             return self.outcomes[k]
         if k >= MOST_DECISIONS:
             raise MechanismError(f"one run made more than {MOST_DECISIONS} random decisions: does its loop end?")
-        return self._fork(condition, mark)
+        return self._fork(condition, seen)
 
-    def _fork(self, condition: Node, mark: Any) -> bool:
-        self.marks.append(mark)
+    def _fork(self, condition: Node, seen: Any) -> bool:
+        self.marks.append(seen)
         no, yes = (Spot([*self.outcomes, outcome], list(self.marks), list(self.draws)) for outcome in (False, True))
         fork = self.spot.content = Fork(condition, (no, yes))
         self.tree.spots += 2

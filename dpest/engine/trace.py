@@ -14,13 +14,12 @@ from functools import cached_property
 from typing import Any
 
 from dpest.core import RUN
+from dpest.engine.knowledge import Bounds, all_narrowed, chances, implied, open_options
 from dpest.engine.outputs import Flat, flatten
+from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.resolve import Literal, decide
-from dpest.errors import BudgetExceeded, DpestError, MechanismRaised, NotReplayable
-from dpest.graph.nodes import Compare, Draw, Node, Relation
-from dpest.laws.law import Continuous, Discrete, Law
-
-Bounds = dict[Any, tuple[float, bool, float, bool]]  # direction -> (low, strict, high, strict)
+from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.graph.nodes import Draw, Node
 
 
 @dataclass(frozen=True)
@@ -127,15 +126,13 @@ class _Branch:
     log_mass: float = 0.0
 
 
-class TraceRun:
+class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
     def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits) -> None:
-        self.branch = branch
+        super().__init__(branch.draws)
         self.pending = pending
         self.limits = limits
-        self.draws = list(branch.draws)
-        self.drawn = 0
         self.outcomes = list(branch.outcomes)
         self.prints = list(branch.prints)
         self.called = 0
@@ -145,30 +142,19 @@ class TraceRun:
         self.log_mass = branch.log_mass
         self.abandoned = False
 
-    def draw(self, law: Law) -> Node:
-        k = self.drawn
-        self.drawn += 1
-        if k < len(self.draws):
-            node = self.draws[k]
-            if node.law is not law and node.law != law:
-                raise NotReplayable(_HIDDEN.format(what=f"draw {k + 1} was {node.law.words()}, then {law.words()}"))
-            return node
-        node = Draw(law)
-        self.draws.append(node)
-        return node
-
     def decide(self, condition: Node) -> bool:
+        """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
         k = self.called
         self.called += 1
-        mark = condition.value.constant if isinstance(condition, Compare) else type(condition)
-        if k < len(self.prints) and self.prints[k] != mark:
-            raise NotReplayable(_HIDDEN.format(what=f"condition {k + 1} compared with {self.prints[k]}, then with {mark}"))
+        seen = mark(condition)
+        if k < len(self.prints) and self.prints[k] != seen:
+            raise differs(f"condition {k + 1} compared with {self.prints[k]}, then with {seen}")
         if k < len(self.outcomes):
             return self.outcomes[k]
         if k >= self.limits.decisions:
             raise BudgetExceeded(f"one run made more than {self.limits.decisions} random decisions")
         if k == len(self.prints):
-            self.prints.append(mark)
+            self.prints.append(seen)
         outcome = decide(condition, self)
         self.outcomes.append(outcome)
         return outcome
@@ -215,7 +201,7 @@ class TraceRun:
                 list(self.prints),
                 list(self.draws),
                 [*self.steps, new],
-                _all_narrowed(self.bounds, new),
+                all_narrowed(self.bounds, new),
                 self.forks,
                 self.log_mass + chance,
             )
@@ -223,14 +209,8 @@ class TraceRun:
 
     def _take(self, new: tuple[Literal, ...], chance: float) -> None:
         self.steps.append(new)
-        self.bounds = _all_narrowed(self.bounds, new)
+        self.bounds = all_narrowed(self.bounds, new)
         self.log_mass += chance
-
-
-_HIDDEN = (
-    "the mechanism behaves differently when it is run again ({what}): use dpest draws instead of random or numpy.random, "
-    "and keep no state between runs"
-)
 
 
 def _check_replay(
@@ -241,106 +221,4 @@ def _check_replay(
     again = TraceRun(branch, [], limits)
     second = execute(again, mechanism, data, params)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
-        raise NotReplayable(_HIDDEN.format(what="the same decisions gave another output"))
-
-
-def same_output(a: Flat, b: Flat) -> bool:
-    """Whether two outputs are the same expression of the same draws."""
-    return a.structure == b.structure and all(_same(x, y) for x, y in zip(a.leaves, b.leaves, strict=True))
-
-
-def _same(x: Any, y: Any) -> bool:
-    from dpest.graph.nodes import Linear, children, is_node
-
-    if not is_node(x) or not is_node(y):
-        return bool(x == y) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
-    if x is y:
-        return True
-    if type(x) is not type(y) or isinstance(x, Draw):
-        return False
-    if isinstance(x, Linear) and (x.constant != y.constant or [c for _, c in x.terms] != [c for _, c in y.terms]):
-        return False
-    a, b = children(x), children(y)
-    return len(a) == len(b) and all(_same(p, q) for p, q in zip(a, b, strict=True))
-
-
-# -- what earlier conditions say ---------------------------------------------------------------------------------------
-
-
-def implied(literal: Literal, bounds: Bounds) -> bool | None:
-    """Whether the draws' supports or earlier conditions decide an inequality; None where it is open."""
-    low, high = literal.range
-    smooth = any(not d.law.discrete for d, _ in literal.terms)
-    strict = literal.relation is Relation.GT
-    if low > 0 or (low == 0 and (smooth or not strict)):
-        return True
-    if high < 0 or (high == 0 and (smooth or strict)):
-        return False
-    if not bounds:
-        return None
-    direction, bound, flipped = literal.direction
-    known = bounds.get(direction)
-    if known is None:
-        return None
-    lo, lo_strict, hi, hi_strict = known
-    if flipped:
-        lo, lo_strict, hi, hi_strict, bound = -hi, hi_strict, -lo, lo_strict, -bound
-    if lo > bound or (lo == bound and (lo_strict or not strict or smooth)):
-        return True
-    if hi < bound or (hi == bound and (hi_strict or strict or smooth)):
-        return False
-    return None
-
-
-def narrowed(
-    bounds: Bounds, literal: Literal
-) -> Bounds:
-    """The known bounds, with one more inequality that holds."""
-    direction, bound, flipped = literal.direction
-    lo, lo_strict, hi, hi_strict = bounds.get(direction, (-math.inf, False, math.inf, False))
-    strict = literal.relation is Relation.GT
-    if flipped:
-        if (-bound, not strict) > (-hi, not hi_strict):
-            hi, hi_strict = bound, strict
-    elif (bound, strict) > (lo, lo_strict):
-        lo, lo_strict = bound, strict
-    out = dict(bounds)
-    out[direction] = (lo, lo_strict, hi, hi_strict)
-    return out
-
-
-def _all_narrowed(bounds: Bounds, literals: Sequence[Literal]) -> Bounds:
-    for literal in literals:
-        bounds = narrowed(bounds, literal)
-    return bounds
-
-
-def open_options(
-    options: Sequence[tuple[Literal, ...]], bounds: Bounds
-) -> tuple[int | None, list[tuple[int, tuple[Literal, ...]]]]:
-    """The option that must hold, if it is known; else those that still can, with what each adds."""
-    left = []
-    for i, option in enumerate(options):
-        known = [implied(literal, bounds) for literal in option]
-        if all(known):
-            return i, []
-        if False not in known:
-            left.append((i, tuple(x for x, k in zip(option, known, strict=True) if k is None)))
-    return (left[0][0] if len(left) == 1 else None), left
-
-
-def chances(literal: Literal) -> tuple[float, float]:
-    """Upper bounds of ln P(holds) and ln P(does not), exact for a fresh single draw; 0 where unknown."""
-    if len(literal.terms) != 1:
-        return 0.0, 0.0
-    (draw, c) = literal.terms[0]
-    law = draw.law
-    bound = -literal.constant / c
-    strict = literal.relation is Relation.GT
-    if isinstance(law, Continuous):
-        above, below = float(law.log_sf(bound)), float(law.log_cdf(bound))
-    else:
-        assert isinstance(law, Discrete)
-        above = float(law.log_between(law.first(bound, strict == (c > 0)), math.inf))
-        below = float(law.log_between(-math.inf, law.last(bound, strict != (c > 0))))
-    return (above, below) if c > 0 else (below, above)
+        raise differs("the same decisions gave another output")

@@ -1,0 +1,91 @@
+"""What the conditions taken so far say about the next one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from dpest.engine.resolve import Literal
+from dpest.graph.nodes import Relation
+from dpest.laws.law import Continuous, Discrete
+
+Bounds = dict[Any, tuple[float, bool, float, bool]]  # direction -> (low, strict, high, strict)
+
+
+def implied(literal: Literal, bounds: Bounds) -> bool | None:
+    """Whether the draws' supports or earlier conditions decide an inequality; None where it is open."""
+    low, high = literal.range
+    smooth = any(not d.law.discrete for d, _ in literal.terms)
+    strict = literal.relation is Relation.GT
+    if low > 0 or (low == 0 and (smooth or not strict)):
+        return True
+    if high < 0 or (high == 0 and (smooth or strict)):
+        return False
+    if not bounds:
+        return None
+    direction, bound, flipped = literal.direction
+    known = bounds.get(direction)
+    if known is None:
+        return None
+    lo, lo_strict, hi, hi_strict = known
+    if flipped:
+        lo, lo_strict, hi, hi_strict, bound = -hi, hi_strict, -lo, lo_strict, -bound
+    if lo > bound or (lo == bound and (lo_strict or not strict or smooth)):
+        return True
+    if hi < bound or (hi == bound and (hi_strict or strict or smooth)):
+        return False
+    return None
+
+
+def narrowed(bounds: Bounds, literal: Literal) -> Bounds:
+    """The known bounds, with one more inequality that holds."""
+    direction, bound, flipped = literal.direction
+    lo, lo_strict, hi, hi_strict = bounds.get(direction, (-math.inf, False, math.inf, False))
+    strict = literal.relation is Relation.GT
+    if flipped:
+        if (-bound, not strict) > (-hi, not hi_strict):
+            hi, hi_strict = bound, strict
+    elif (bound, strict) > (lo, lo_strict):
+        lo, lo_strict = bound, strict
+    out = dict(bounds)
+    out[direction] = (lo, lo_strict, hi, hi_strict)
+    return out
+
+
+def all_narrowed(bounds: Bounds, literals: Sequence[Literal]) -> Bounds:
+    """The known bounds, with several more inequalities that hold."""
+    for literal in literals:
+        bounds = narrowed(bounds, literal)
+    return bounds
+
+
+def open_options(
+    options: Sequence[tuple[Literal, ...]], bounds: Bounds
+) -> tuple[int | None, list[tuple[int, tuple[Literal, ...]]]]:
+    """The option that must hold, if it is known; else those that still can, with what each adds."""
+    left = []
+    for i, option in enumerate(options):
+        known = [implied(literal, bounds) for literal in option]
+        if all(known):
+            return i, []
+        if False not in known:
+            left.append((i, tuple(x for x, k in zip(option, known, strict=True) if k is None)))
+    return (left[0][0] if len(left) == 1 else None), left
+
+
+def chances(literal: Literal) -> tuple[float, float]:
+    """Upper bounds of ln P(holds) and ln P(does not), exact for a fresh single draw; 0 where unknown."""
+    if len(literal.terms) != 1:
+        return 0.0, 0.0
+    (draw, c) = literal.terms[0]
+    law = draw.law
+    bound = -literal.constant / c
+    strict = literal.relation is Relation.GT
+    if isinstance(law, Continuous):
+        above, below = float(law.log_sf(bound)), float(law.log_cdf(bound))
+    else:
+        assert isinstance(law, Discrete)
+        above = float(law.log_between(law.first(bound, strict == (c > 0)), math.inf))
+        below = float(law.log_between(-math.inf, law.last(bound, strict != (c > 0))))
+    return (above, below) if c > 0 else (below, above)
