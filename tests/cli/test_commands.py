@@ -104,6 +104,8 @@ def test_sampling_on_request_is_reproducible(run: Run) -> None:
         ("check mine.py:coin --pair 0 1 --epsilon 1.1", 0, "the claim epsilon = 1.1 holds on the 1 pair checked"),
         ("check mine.py:coin --pair 0 1 --epsilon 1.0", 1, "the claim epsilon = 1 is violated"),
         ("check TruncatedGeometric", 1, "the claim epsilon = 0.1 is violated: epsilon = 0.117783035656"),
+        ("check mine.py:coin --pair 0 1 --epsilon 0 --delta 0.5", 0, "the claim epsilon = 0, delta = 0.5 holds"),
+        ("check mine.py:coin --pair 0 1 --epsilon 0 --delta 0.4", 1, "is violated: delta = 0.5"),
         ("check LaplaceMechanism --exact", 0, "holds on the 2 pairs checked"),
     ],
 )
