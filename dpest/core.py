@@ -14,6 +14,7 @@ from dpest.graph.logic import compare, conjunction, negate, truth
 from dpest.graph.nodes import (
     NODES,
     Apply,
+    Compare,
     Draw,
     Extreme,
     Linear,
@@ -36,6 +37,8 @@ from dpest.graph.run import RUN
 from dpest.graph.ufuncs import EXTREMES, OPERATORS
 from dpest.graph.words import words
 from dpest.numerics.interval import Interval
+
+MOST = 1.7e308
 
 __all__ = ["RUN", "Dist", "Interval", "compare", "conjunction", "negate", "rounded", "truth", "unwrap", "wrap"]
 
@@ -89,6 +92,9 @@ class Dist:
     # -- arithmetic ------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
+        if type(other) is float and -MOST < other < MOST:
+            a = linear(self.node)
+            return Dist(Linear(a.terms, a.constant + other))
         if isinstance(other, np.ndarray):
             return _elementwise(lambda x: self + x, other)
         return wrap(combine(linear(self.node), linear(_number(other, "add")), 1.0))
@@ -198,6 +204,9 @@ class Dist:
         return not equal if isinstance(equal, bool) else ~equal
 
     def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
+        if type(other) is Dist:
+            sides = (other.node, self.node) if swap else (self.node, other.node)
+            return wrap(compare(relation, *sides))
         if isinstance(other, np.ndarray):
             return _elementwise(lambda x: self._compare(relation, x, swap=swap), other)
         if _is_number(other) and math.isnan(other):
@@ -240,7 +249,8 @@ class Dist:
                 "a random value has no single truth value outside a mechanism: put the `if` inside the function that you "
                 "give to dpest.estimate(...), or write dpest.where(condition, a, b)"
             )
-        return run.decide(truth(self.node))
+        node = self.node
+        return run.decide(node if type(node) is Compare else truth(node))
 
     def _plain(self, use: str) -> Any:
         raise RandomTruth(

@@ -40,7 +40,23 @@ def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
     """A scale family; a random scale multiplies a unit draw."""
     if isinstance(scale, Dist):
         return scale * _sized(unit(1.0), size)
-    return _sized(unit(_plain(scale)), size)
+    return _sized(_known(unit, _plain(scale)), size)
+
+
+def _known(unit: type[Any], scale: Any) -> Any:
+    """The law with this scale; a mechanism asks for the same few again and again."""
+    key = (unit, scale)
+    try:
+        return _LAWS[key]
+    except (KeyError, TypeError):
+        law = unit(scale)
+    if len(_LAWS) < _MOST_LAWS:
+        _LAWS[key] = law
+    return law
+
+
+_LAWS: dict[Any, Any] = {}
+_MOST_LAWS = 10_000
 
 
 def _plain(x: Any) -> Any:

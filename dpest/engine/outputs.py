@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,7 @@ import numpy as np
 
 from dpest.core import Dist
 from dpest.errors import UnsupportedOutput
-from dpest.graph.nodes import NODES, is_node
-
-NAN = "NaN"  # NaN is a value like any other and equals itself: it is looked up by this key
+from dpest.graph.nodes import is_node
 
 
 @dataclass(frozen=True)
@@ -56,13 +53,6 @@ def _constant(x: Any) -> Any:
     if isinstance(x, complex):
         raise UnsupportedOutput(f"the mechanism returned the complex number {x!r}: return its real and imaginary part")
     return x
-
-
-def constant_key(x: Any) -> Any:
-    """The key under which equal constants meet: NaN equals itself, True equals 1."""
-    if isinstance(x, NODES):
-        raise AssertionError("a random value has no key")
-    return (NAN,) if isinstance(x, float) and math.isnan(x) else x
 
 
 def rebuild(structure: Any, leaves: list[Any]) -> Any:

@@ -51,6 +51,11 @@ class Literal:
     relation: Relation
 
     @cached_property
+    def spokes(self) -> dict[int, Any]:
+        """What the condition contributes to a star, by the draw at the star's centre; filled by `stars`."""
+        return {}
+
+    @cached_property
     def direction(self) -> tuple[Any, float, bool]:
         """As `direction >= bound`, or <= where flipped: (direction, bound, flipped)."""
         terms = sorted(((id(d), c) for d, c in self.terms), key=lambda t: t[0])

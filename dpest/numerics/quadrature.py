@@ -27,6 +27,7 @@ TAIL = np.ascontiguousarray(TO_COEFFICIENTS[-3:].T)
 TOLERANCE = 1e-14
 _HALVINGS = 48
 _BLOCK = 1 << 17  # panels evaluated at once
+_MOST_SCALES = 100.0  # length of a gap between breaks, in scales, up to which halving alone finds what is in it
 _MOST = 1 << 20  # panels that one round may hold before no more are halved
 
 
@@ -118,12 +119,29 @@ def _halved(panels: _Panels, which: npt.NDArray[np.bool_]) -> _Panels:
 
 
 def with_tails(breaks: Floats, low: Floats, high: Floats, scale: float) -> Floats:
-    """Sorted panel edges in [low, high] for each row: its breaks, and tails that widen with the distance from them."""
-    far = float(np.max(high - low, initial=0.0)) / scale
-    steps = scale * 4.0 ** np.arange(0, min(600, max(12, math.ceil(math.log(max(far, 1.0), 4.0)))))
+    """Sorted panel edges in [low, high] for each row: its breaks, and panels that widen with the distance from them."""
     if breaks.shape[1] == 0:
         breaks = np.clip(0.0, low, high)[:, None]
-    first, last = breaks.min(axis=1, keepdims=True), breaks.max(axis=1, keepdims=True)
-    edges = np.concatenate([breaks, first - steps, last + steps, low[:, None], high[:, None]], axis=1)
-    edges = np.clip(edges, low[:, None], np.maximum(high, low)[:, None])
+    breaks = np.sort(breaks, axis=1)
+    steps = _steps(float(np.max(high - low, initial=0.0)), scale, 12)
+    parts = [breaks, breaks[:, :1] - steps, breaks[:, -1:] + steps, low[:, None], high[:, None], *_within_gaps(breaks, scale)]
+    edges = np.clip(np.concatenate(parts, axis=1), low[:, None], np.maximum(high, low)[:, None])
     return np.sort(edges, axis=1)
+
+
+def _steps(length: float, scale: float, least: int) -> Floats:
+    count = math.ceil(math.log(max(length / scale, 1.0), 4.0)) if length < math.inf else 600
+    return np.asarray(scale * 4.0 ** np.arange(0, min(600, max(least, count))))
+
+
+def _within_gaps(breaks: Floats, scale: float) -> list[Floats]:
+    """Edges that widen from both ends of each gap: on a panel of many scales every node may miss what lies beside a break."""
+    gaps = np.diff(breaks, axis=1)
+    widest = float(gaps.max(initial=0.0))
+    if widest <= _MOST_SCALES * scale:
+        return []
+    steps = _steps(widest, scale, 0)
+    half = 0.5 * gaps[:, :, None]
+    inward = np.minimum(steps, half)
+    rows = breaks.shape[0]
+    return [(breaks[:, :-1, None] + inward).reshape(rows, -1), (breaks[:, 1:, None] - inward).reshape(rows, -1)]

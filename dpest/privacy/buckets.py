@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.engine.cases import Expansion, expand
-from dpest.engine.outputs import constant_key
+from dpest.engine.columns import constant_key
 from dpest.engine.resolve import Literal
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
@@ -46,7 +46,7 @@ def buckets(left: Trace, right: Trace, measures: Measures) -> list[Bucket]:
     for side, trace in enumerate((left, right)):
         for path in trace.paths:
             keyed.setdefault(_bucket_key(path, open_positions), ([], []))[side].append(path)
-    return [_bucket(p, q, measures) for p, q in keyed.values()]
+    return [_bucket(keys, p, q, measures) for (_, keys), (p, q) in keyed.items()]
 
 
 def _open_positions(paths: Sequence[Path]) -> set[tuple[Any, int]]:
@@ -76,10 +76,11 @@ def _bucket_key(path: Path, open_positions: set[tuple[Any, int]]) -> Any:
     return structure, tuple(keys)
 
 
-def _bucket(left: list[Path], right: list[Path], measures: Measures) -> Bucket:
+def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Path], measures: Measures) -> Bucket:
     some = (left or right)[0]
     leaves = [p.output.leaves for p in (*left, *right)]
-    varying = [i for i in range(len(leaves[0])) if any(is_node(x[i]) or not _equal(x[i], leaves[0][i]) for x in leaves)]
+    loose = [i for i, key in enumerate(keys) if key[0] != "="]
+    varying = [i for i in loose if any(is_node(x[i]) or not _equal(x[i], leaves[0][i]) for x in leaves)]
     constants = tuple((i, x) for i, x in enumerate(leaves[0]) if i not in varying)
     single = len(left) <= 1 and len(right) <= 1
     groups = _single(left, right, varying, measures) if single else [_group(left, right, varying, None, measures)]
@@ -93,7 +94,7 @@ def _equal(a: Any, b: Any) -> bool:
 def _single(left: list[Path], right: list[Path], varying: list[int], measures: Measures) -> list[Group]:
     """One path on either side: outputs that share no noise are groups of their own, and so are the bare conditions."""
     groups: list[set[int]] = [{i} for i in varying]
-    for path in (*left, *right):
+    for path in (*left, *right) if varying else ():
         owner: dict[int, int] = {}
         link = _links(path)
         for i in varying:
@@ -112,8 +113,9 @@ class _Links:
         self.parent: dict[Any, Any] = {}
 
     def root(self, x: Any) -> Any:
-        while (up := self.parent.get(x, x)) != x:
-            x = up
+        parent = self.parent
+        while (up := parent.get(x, x)) != x:
+            parent[x] = x = parent.get(up, up)
         return x
 
     def join(self, items: Sequence[Any]) -> None:
@@ -168,6 +170,8 @@ def _cases(path: Path, positions: list[int], exchange: list[int], whole: bool, m
 
 def _touching(path: Path, positions: list[int]) -> list[Literal]:
     """The conditions that share noise with the outputs at these positions; with none, those that no output touches."""
+    if not any(map(is_node, path.output.leaves)):
+        return [] if positions else list(path.conditions)
     link = _links(path)
     chosen = positions or [i for i, x in enumerate(path.output.leaves) if is_node(x)]
     roots = {link.root(id(d)) for i in chosen for d in draws_of(path.output.leaves[i])}

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from dpest.numerics.threads import one_thread
 from dpest.privacy.coding import Codes
 
 Floats = npt.NDArray[np.float64]
@@ -64,6 +65,11 @@ def fit_weights(
 
     Newton steps on the penalised likelihood; each feature's penalty follows the evidence (MacKay 1992).
     """
+    with one_thread():
+        return _newton(codes, left, right, sizes, unordered)
+
+
+def _newton(codes: Codes, left: Floats, right: Floats, sizes: tuple[int, ...], unordered: tuple[int, ...]) -> tuple[Floats, ...]:
     starts = np.concatenate([[0], np.cumsum(sizes)])
     places = codes.astype(np.int64) + starts[:-1, None]
     base = np.log(left.sum() / right.sum())

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dpest.engine.cases import Affine, Constant, Expansion, Floor
-from dpest.engine.outputs import constant_key
+from dpest.engine.columns import constant_key
+from dpest.engine.stars import condition_components
 from dpest.errors import ExactRefused
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
@@ -98,6 +99,8 @@ def _reduced_strata(
     for i, key in enumerate(shape):
         value: Any = (left or right)[0].values[i] if key[0] == "=" else sum(1 for _, v in leaves if isinstance(v, int))
         leaves.append((positions[i], value))
+    if not kinds:
+        return [_constant_stratum(tuple(leaves), left, right, multiplicity, measures)]
     keyed: dict[Any, tuple[list[Rows], list[Rows]]] = {}
     for side, cases in enumerate((left, right)):
         for case in cases:
@@ -107,6 +110,26 @@ def _reduced_strata(
             rows: Rows = measures.answers[key][1]
             keyed.setdefault(rows.subspace, ([], []))[side].append(rows)
     return [_stratum(tuple(leaves), kinds, p, q, multiplicity, measures) for p, q in keyed.values()]
+
+
+def _constant_stratum(
+    leaves: tuple[tuple[int, Any], ...],
+    left: list[Expansion],
+    right: list[Expansion],
+    multiplicity: int,
+    measures: Measures,
+) -> Stratum:
+    """Constants alone: what counts is how likely their conditions are."""
+    sides = []
+    for cases in (left, right):
+        placed = []
+        for case in cases:
+            key = ("conditions", id(case))
+            if key not in measures.answers:
+                measures.answers[key] = (case, condition_components(case.literals))
+            placed.append(measures.answers[key][1])
+        sides.append(joint_side(placed, (), measures))
+    return Stratum(leaves, (Block((), sides[0], sides[1]),), ((),), np.empty((0, 0)), multiplicity)
 
 
 def _stratum(

@@ -1,0 +1,77 @@
+"""Conditions alone, split into components: the quick way for stars, where each condition joins at most one shared draw.
+
+A sparse-vector run with a thousand queries has a thousand paths of up to a thousand conditions each. The paths share
+their conditions, and every query is compared with the same threshold: what a condition contributes is worked out once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from dpest.engine.cases import conditions_case
+from dpest.engine.component import Component, Placed, between, components
+from dpest.engine.expressions import expr
+from dpest.engine.factors import Between, Bound
+from dpest.engine.resolve import Literal
+from dpest.graph.nodes import Draw, Relation
+from dpest.laws.law import Law
+
+
+def condition_components(literals: Sequence[Literal]) -> list[Placed]:
+    """The components of a case without outputs."""
+    star = _one_star(literals)
+    return components(conditions_case(literals)) if star is None else [Placed(star, ())]
+
+
+def _one_star(literals: Sequence[Literal]) -> Component | None:
+    """The component where all conditions compare one shared draw with a draw of their own; None where they do not."""
+    if len(literals) < 2:
+        return None
+    hub = _shared(literals[0], literals[1])
+    if hub is None:
+        return None
+    seen: set[int] = {id(hub)}
+    counts: Counter[int] = Counter()
+    factors: dict[int, Between] = {}
+    for literal in literals:
+        spoke = literal.spokes.get(id(hub))
+        if spoke is None:
+            spoke = _spoke(literal, hub)
+            if spoke is None:
+                return None
+            literal.spokes[id(hub)] = spoke
+        draw, factor = spoke
+        if draw in seen:
+            return None
+        seen.add(draw)
+        counts[id(factor)] += 1
+        factors[id(factor)] = factor
+    folded: Counter[Between] = Counter()
+    for i, f in factors.items():
+        folded[f] += counts[i]
+    return Component((hub.law,), frozenset(folded.items()), frozenset(), frozenset(), 0)
+
+
+def _shared(a: Literal, b: Literal) -> Draw | None:
+    both = {id(d) for d, _ in a.terms} & {id(d) for d, _ in b.terms}
+    return next((d for d, _ in a.terms if id(d) in both), None) if len(both) == 1 else None
+
+
+def _spoke(literal: Literal, hub: Draw) -> tuple[int, Between] | None:
+    """The condition's own draw, and the probability that the condition holds as a function of the hub."""
+    if len(literal.terms) != 2:
+        return None
+    own = [(d, c) for d, c in literal.terms if d is not hub]
+    at_hub = [c for d, c in literal.terms if d is hub]
+    if len(own) != 1 or (own[0][0].law.discrete and not hub.law.discrete):
+        return None
+    (draw, c), strict = own[0], literal.relation is Relation.GT
+    return id(draw), _factor(draw.law, c, at_hub[0], literal.constant, strict)
+
+
+@lru_cache(maxsize=1 << 16)
+def _factor(law: Law, own: float, hub: float, constant: float, strict: bool) -> Between:
+    # Equal conditions give one and the same object: they are counted by identity.
+    return between(law, 1, [Bound(expr(((0, hub), (1, own)), constant), strict)])
