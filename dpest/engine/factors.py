@@ -7,6 +7,7 @@ vanish on them, across which it need not be smooth: no quadrature panel may stra
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,15 +38,22 @@ class Bound:
     smooth: bool = False  # a continuous draw was solved for in it: its boundary has probability zero
 
 
-class Factor:
+class Factor(ABC):
     """A positive function of some variables."""
 
-    scope: frozenset[int]
-    kinks: tuple[Expr, ...]
+    @property
+    @abstractmethod
+    def scope(self) -> frozenset[int]:
+        """The variables that it depends on."""
 
+    @property
+    @abstractmethod
+    def kinks(self) -> tuple[Expr, ...]:
+        """The hyperplanes across which it need not be smooth."""
+
+    @abstractmethod
     def log(self, values: Values) -> Answer:
         """ln of the factor, and its relative error."""
-        raise NotImplementedError
 
     def laws(self) -> Iterator[Law]:
         """The laws that the factor is made of."""
@@ -62,11 +70,11 @@ class Between(Factor):
     power: int = 1
 
     @cached_property
-    def scope(self) -> frozenset[int]:  # type: ignore[override]
+    def scope(self) -> frozenset[int]:
         return frozenset(v for e, _ in self.lowers + self.uppers for v in e.variables())
 
     @cached_property
-    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+    def kinks(self) -> tuple[Expr, ...]:
         places = [e for e, _ in self.lowers + self.uppers]
         if isinstance(self.law, Continuous):
             places += [Expr((), k) for k in self.law.kinks]
@@ -105,11 +113,11 @@ class Density(Factor):
     place: Expr
 
     @cached_property
-    def scope(self) -> frozenset[int]:  # type: ignore[override]
+    def scope(self) -> frozenset[int]:
         return frozenset(self.place.variables())
 
     @cached_property
-    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+    def kinks(self) -> tuple[Expr, ...]:
         points = self.law.kinks if isinstance(self.law, Continuous) else ()
         return tuple(Expr(self.place.terms, self.place.constant - k) for k in points)
 
@@ -130,11 +138,11 @@ class Indicator(Factor):
     bound: Bound
 
     @cached_property
-    def scope(self) -> frozenset[int]:  # type: ignore[override]
+    def scope(self) -> frozenset[int]:
         return frozenset(self.bound.expression.variables())
 
     @cached_property
-    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+    def kinks(self) -> tuple[Expr, ...]:
         return (self.bound.expression,)
 
     def log(self, values: Values) -> Answer:
@@ -152,7 +160,7 @@ class Identity(Factor):
     expression: Expr
 
     @cached_property
-    def scope(self) -> frozenset[int]:  # type: ignore[override]
+    def scope(self) -> frozenset[int]:
         return frozenset(self.expression.variables())
 
     kinks = ()
@@ -173,7 +181,7 @@ class Integral(Factor):
     factors: tuple[Factor, ...]
 
     @cached_property
-    def scope(self) -> frozenset[int]:  # type: ignore[override]
+    def scope(self) -> frozenset[int]:
         bounds = {v for e, _ in self.lowers + self.uppers for v in e.variables()}
         return frozenset(bounds.union(*(f.scope for f in self.factors)) - {self.draw})
 
@@ -187,7 +195,7 @@ class Integral(Factor):
         return tuple(own + [k for f in self.factors for k in f.kinks])
 
     @cached_property
-    def kinks(self) -> tuple[Expr, ...]:  # type: ignore[override]
+    def kinks(self) -> tuple[Expr, ...]:
         if isinstance(self.law, Discrete):
             points = self.law.window(LOG_WINDOW)[0] if self.law.finite else np.empty(0)
             at = (substituted(k, self.draw, Expr((), float(x))) for k in self._surfaces for x in points[:_MOST_KINKS])
