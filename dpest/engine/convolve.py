@@ -82,7 +82,8 @@ def _closed(laws: dict[int, Law], group: list[int], weights: list[float]) -> boo
     members = [laws[v] for v in group]
     if all(isinstance(law, Gaussian) for law in members) or all(getattr(law, "finite", False) for law in members):
         return True
-    return all(isinstance(law, Laplace) and _near(abs(w) * law.b, members[0].b) for law, w in zip(members, weights, strict=True))  # type: ignore[attr-defined]
+    first, sizes = members[0], list(zip(members, weights, strict=True))
+    return isinstance(first, Laplace) and all(isinstance(law, Laplace) and _near(abs(w) * law.b, first.b) for law, w in sizes)
 
 
 def _near(a: float, b: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,20 +26,30 @@ def check_scale(scale: float, call: str) -> None:
 
 
 @dataclass(frozen=True)
-class Laplace(Continuous):
-    """Density exp(-|x| / b) / (2 b)."""
+class _Scaled(Continuous):
+    """A family with one parameter, its scale."""
 
     b: float
+    family: ClassVar[str]
+    kinks = (0.0,)
+    support: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
-        check_scale(self.b, "laplace(scale)")
+        check_scale(self.b, f"{self.family}(scale)")
 
     @property
     def scale(self) -> float:
         return self.b
 
-    kinks = (0.0,)
-    support = (-math.inf, math.inf)
+    def words(self) -> str:
+        return f"{self.family}({self.b:g})"
+
+
+@dataclass(frozen=True)
+class Laplace(_Scaled):
+    """Density exp(-|x| / b) / (2 b)."""
+
+    family = "laplace"
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         return self.b * log_mass, -self.b * log_mass
@@ -75,9 +86,6 @@ class Laplace(Continuous):
 
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, 0.0, 1 if d > 0 else -1) if d else NO_SHIFT
-
-    def words(self) -> str:
-        return f"laplace({self.b:g})"
 
 
 @dataclass(frozen=True)
@@ -121,19 +129,10 @@ class Gaussian(Continuous):
 
 
 @dataclass(frozen=True)
-class Exponential(Continuous):
+class Exponential(_Scaled):
     """Density exp(-x / b) / b for x >= 0."""
 
-    b: float
-
-    def __post_init__(self) -> None:
-        check_scale(self.b, "exponential(scale)")
-
-    @property
-    def scale(self) -> float:
-        return self.b
-
-    kinks = (0.0,)
+    family = "exponential"
     support = (0.0, math.inf)
 
     def reach(self, log_mass: float) -> tuple[float, float]:
@@ -161,9 +160,6 @@ class Exponential(Continuous):
         # x + d < 0 is impossible for the shifted law when d < 0.
         return Shift(d / self.b, 0.0, 1) if d >= 0 else Shift(math.inf, 0.0)
 
-    def words(self) -> str:
-        return f"exponential({self.b:g})"
-
 
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
@@ -171,20 +167,10 @@ def _steep(z: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Gumbel(Continuous):
+class Gumbel(_Scaled):
     """Density exp(-(z + e^-z)) / b with z = x / b: the law of a maximum."""
 
-    b: float
-
-    def __post_init__(self) -> None:
-        check_scale(self.b, "gumbel(scale)")
-
-    @property
-    def scale(self) -> float:
-        return self.b
-
-    kinks = (0.0,)
-    support = (-math.inf, math.inf)
+    family = "gumbel"
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         return -self.b * math.log(-log_mass), -self.b * log_mass
@@ -206,25 +192,12 @@ class Gumbel(Continuous):
         # ln f(x) - ln f(x + d) = d/b - e^-z (1 - e^(-d/b)): grows to d/b on the right, without bound on the left if d < 0.
         return Shift(d / self.b, math.inf) if d >= 0 else Shift(math.inf, -math.inf)
 
-    def words(self) -> str:
-        return f"gumbel({self.b:g})"
-
 
 @dataclass(frozen=True)
-class Logistic(Continuous):
+class Logistic(_Scaled):
     """Density e^-z / (b (1 + e^-z)^2) with z = x / b."""
 
-    b: float
-
-    def __post_init__(self) -> None:
-        check_scale(self.b, "logistic(scale)")
-
-    @property
-    def scale(self) -> float:
-        return self.b
-
-    kinks = (0.0,)
-    support = (-math.inf, math.inf)
+    family = "logistic"
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         return self.b * log_mass, -self.b * log_mass
@@ -251,9 +224,6 @@ class Logistic(Continuous):
 
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
-
-    def words(self) -> str:
-        return f"logistic({self.b:g})"
 
 
 @dataclass(frozen=True)
