@@ -27,7 +27,7 @@ def setup(app: Any) -> None:
 
 
 def _plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = [line.replace("|", r"\|") for line in lines]
-    if what == "module" and any(line.startswith("    ") for line in lines):
-        first = next(i for i, line in enumerate(lines) if line.startswith("    "))
-        lines[first:first] = ["::", ""]
+    if any(line.lstrip("| ").startswith("+--") for line in lines):
+        lines[:] = [lines[0], "", "::", "", *(f"    {line}" for line in lines[1:])]
+    else:
+        lines[:] = [line.replace("|", r"\|") for line in lines]
