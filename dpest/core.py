@@ -33,6 +33,7 @@ from dpest.graph.nodes import (
     simplified,
     whole,
 )
+from dpest.graph.not_plain import NotPlain
 from dpest.graph.run import RUN
 from dpest.graph.ufuncs import EXTREMES, OPERATORS
 from dpest.graph.words import words
@@ -79,7 +80,7 @@ def _elementwise(operation: Callable[[Any], Any], other: npt.NDArray[Any]) -> np
     return out
 
 
-class Dist:
+class Dist(NotPlain):
     """One random value. Arithmetic and comparisons make new ones; `if` on one forks the run that it is in."""
 
     __slots__ = ("_law", "node")
@@ -251,27 +252,6 @@ class Dist:
             )
         node = self.node
         return run.decide(node if type(node) is Compare else truth(node))
-
-    def _plain(self, use: str) -> Any:
-        raise RandomTruth(
-            f"a random value cannot be used as {use}: keep it random (dpest.floor, dpest.where, dpest.clip, ... work on it), or "
-            "wrap the function with dpest.apply(function, value), which makes the mechanism sampling-only"
-        )
-
-    def __float__(self) -> float:
-        return float(self._plain("a plain float (math.exp and friends need one)"))
-
-    def __int__(self) -> int:
-        return int(self._plain("a plain int"))
-
-    def __index__(self) -> int:
-        return int(self._plain("an index or a range"))
-
-    def __iter__(self) -> Any:
-        raise UnsupportedOperation("a random value is one number and cannot be iterated; laplace(scale, size=n) makes n of them")
-
-    def __len__(self) -> int:
-        raise UnsupportedOperation("a random value is one number and has no len(); laplace(scale, size=n) makes n of them")
 
     def __repr__(self) -> str:
         return f"<random value {words(self.node)}>"

@@ -47,6 +47,11 @@ def estimate(
     parameters = {**(params or {}), **keywords}
     _check_call(mechanism, chosen[0], parameters)
 
+    def exact() -> Result:
+        from dpest.analysis.exact import estimate_exactly
+
+        return estimate_exactly(mechanism, chosen, parameters)
+
     def sampled(reason: str) -> Result:
         from dpest.analysis.sampled import DEFAULT_SAMPLES, estimate_by_sampling
 
@@ -63,19 +68,19 @@ def estimate(
             reason=reason,
         )
 
+    return _by_method(method, exact, sampled)
+
+
+def _by_method(method: str, exact: Callable[[], Result], sampled: Callable[[str], Result]) -> Result:
     if method == "sampling":
         return sampled("sampling was asked for")
-    from dpest.analysis.exact import estimate_exactly
-
     try:
-        exact = estimate_exactly(mechanism, chosen, parameters)
+        found = exact()
     except ExactRefused as refusal:
         if method != "auto":
             raise
         return sampled(f"exact inference does not cover this mechanism: {refusal}")
-    if method == "both":
-        return _side_by_side(exact, sampled("sampling was asked for beside the exact answer"))
-    return exact
+    return _side_by_side(found, sampled("sampling was asked for beside the exact answer")) if method == "both" else found
 
 
 def _side_by_side(exact: Result, sampled: Result) -> Result:

@@ -40,6 +40,7 @@ from dpest.graph.nodes import (
     simplified,
     whole,
 )
+from dpest.laws.law import Discrete
 
 
 @dataclass(frozen=True)
@@ -346,7 +347,8 @@ def _rounding_value(node: Node, ask: Ask) -> float:
 
 def _point(draw: Draw, ask: Ask) -> float:
     """The point that a finite draw takes on this path."""
-    points = [float(x) for x in draw.law.window(0.0)[0]]  # type: ignore[attr-defined]
+    assert isinstance(draw.law, Discrete)
+    points = [float(x) for x in draw.law.window(0.0)[0]]
     for point, following in zip(points, points[1:], strict=False):
         if not ask(Literal(((draw, 1.0),), -following, Relation.GE)):
             return point
