@@ -14,6 +14,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
+default_role = "code"
 html_theme = "furo"
 html_title = f"dpest {dpest.__version__}"
 autodoc_member_order = "bysource"

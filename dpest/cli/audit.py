@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import click
@@ -33,5 +32,5 @@ def _audit(asked: Question, **claims: Any) -> Any:
     from dpest.audit import audit
 
     where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
-    mechanism = partial(asked.target.function, **asked.params) if asked.params else asked.target.function
-    return replace(audit(mechanism, **where, **claims, **asked.sampling), mechanism=asked.target.name)
+    found = audit(asked.target.function, **where, **claims, params=asked.params, **asked.sampling)
+    return replace(found, mechanism=asked.target.name)

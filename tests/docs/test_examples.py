@@ -48,7 +48,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
-def test_examples_run(page: Path, workplace: Path) -> None:
+def test_examples_run(page: Path, workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"__name__": "example"}
     for block in blocks(page):
         match block.kind:
@@ -57,7 +57,7 @@ def test_examples_run(page: Path, workplace: Path) -> None:
             case "pycon":
                 run_session(block, page, names)
             case "console":
-                run_console(block, page)
+                run_console(block, page, capsys)
 
 
 def run_python(block: Block, workplace: Path, names: dict[str, Any]) -> None:
@@ -77,10 +77,13 @@ def run_session(block: Block, page: Path, names: dict[str, Any]) -> None:
     assert runner.failures == 0, "".join(report)
 
 
-def run_console(block: Block, page: Path) -> None:
-    """Run each `$ dpest ...` line; the line after it may state an exit status other than 0."""
-    lines = block.text.splitlines()
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        if line.startswith("$ dpest "):
-            expected = int(after.removeprefix(STATUS)) if after.startswith(STATUS) else 0
-            assert main(shlex.split(line)[2:]) == expected, f"{page.name}: {line}"
+def run_console(block: Block, page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Run each `$ dpest ...` command; lines after it are its output (with ... for what varies) and its status if not 0."""
+    for command, *lines in (part.splitlines() for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE) if part):
+        expected = [int(line.removeprefix(STATUS)) for line in lines if line.startswith(STATUS)]
+        capsys.readouterr()
+        status = main(shlex.split(command)[1:])
+        assert status == (expected or [0])[0], f"{page.name}: {command}"
+        wanted = "\n".join(line for line in lines if line and not line.startswith(STATUS))
+        printed = capsys.readouterr().out
+        assert not wanted or doctest.OutputChecker().check_output(wanted, printed, FLAGS), f"{command} printed\n{printed}"
