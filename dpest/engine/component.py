@@ -7,11 +7,12 @@ factors of that other draw at once: sequences that differ in order alone then be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dpest.engine.expressions import Expr, renamed, solved
 from dpest.engine.factors import Between, Bound
+from dpest.engine.links import Links
 from dpest.laws.law import Law
 
 
@@ -45,16 +46,14 @@ class Placed:
 
 def components(case: Case) -> list[Placed]:
     """The case, split into parts that share no draw."""
-    group = _Groups()
+    link = Links()
     for e in _all_expressions(case):
-        first = e.terms[0][0] if e.terms else None
-        for v, _ in e.terms[1:]:
-            group.join(first, v)
-    parts: dict[int, tuple[list[Bound], list[Expr]]] = {}
+        link.join([v for v, _ in e.terms])
+    parts: dict[Hashable, tuple[list[Bound], list[Expr]]] = {}
     for b in case.bounds:
-        parts.setdefault(group.root(_anchor(b.expression)), ([], []))[0].append(b)
+        parts.setdefault(link.root(_anchor(b.expression)), ([], []))[0].append(b)
     for e in case.equations:
-        parts.setdefault(group.root(_anchor(e)), ([], []))[1].append(e)
+        parts.setdefault(link.root(_anchor(e)), ([], []))[1].append(e)
     return [_component(case.laws, bounds, equations) for bounds, equations in parts.values()]
 
 
@@ -65,23 +64,6 @@ def _all_expressions(case: Case) -> Iterable[Expr]:
 
 def _anchor(e: Expr) -> int:
     return e.terms[0][0] if e.terms else 10**9
-
-
-class _Groups:
-    """Union-find over variables."""
-
-    def __init__(self) -> None:
-        self.parent: dict[int, int] = {}
-
-    def root(self, v: int) -> int:
-        parent = self.parent
-        while (up := parent.get(v, v)) != v:
-            parent[v] = v = parent.get(up, up)
-        return v
-
-    def join(self, a: int | None, b: int) -> None:
-        if a is not None:
-            self.parent[self.root(b)] = self.root(a)
 
 
 def _component(laws: Sequence[Law], bounds: list[Bound], equations: list[Expr]) -> Placed:

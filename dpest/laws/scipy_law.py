@@ -120,15 +120,11 @@ def _reach(law: ScipyContinuous | ScipyDiscrete, unit: float, log_mass: float) -
     return max(support[0], low), min(support[1], high)
 
 
-@dataclass(frozen=True)
-class ScipyContinuous(Continuous):
-    """A continuous scipy distribution at location 0."""
+class _Standard(Law):
+    """What continuous and discrete scipy distributions at location 0 share."""
 
     name: str
-    shapes: tuple[float, ...]
-    spread: float
-    identity: bytes = field(repr=False)
-    standard: Any = field(repr=False, compare=False)
+    standard: Any
 
     @property
     def error(self) -> float:
@@ -138,6 +134,23 @@ class ScipyContinuous(Continuous):
     def support(self) -> tuple[float, float]:
         low, high = self.standard.support()
         return float(low), float(high)
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return np.asarray(self.standard.rvs(size=size, random_state=rng), float)
+
+    def words(self) -> str:
+        return f"from_scipy({self.name})"
+
+
+@dataclass(frozen=True)
+class ScipyContinuous(_Standard, Continuous):
+    """A continuous scipy distribution at location 0."""
+
+    name: str
+    shapes: tuple[float, ...]
+    spread: float
+    identity: bytes = field(repr=False)
+    standard: Any = field(repr=False, compare=False)
 
     @cached_property
     def scale(self) -> float:
@@ -185,12 +198,6 @@ class ScipyContinuous(Continuous):
         edges = np.clip(x[:, None] + sign * np.where(np.isfinite(length), length, self.scale)[:, None] * steps, *self.support)
         return integrate(lambda _, y: (self.log_density(y), 0.0), np.sort(edges, axis=1)).log_value
 
-    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
-        return np.asarray(self.standard.rvs(size=size, random_state=rng), float)
-
-    def words(self) -> str:
-        return f"from_scipy({self.name})"
-
 
 def _continuous(frozen: Any, shapes: tuple[float, ...], scale: float) -> ScipyContinuous:
     standard = frozen.dist(*shapes, loc=0.0, scale=scale)
@@ -198,7 +205,7 @@ def _continuous(frozen: Any, shapes: tuple[float, ...], scale: float) -> ScipyCo
 
 
 @dataclass(frozen=True)
-class ScipyDiscrete(Discrete):
+class ScipyDiscrete(_Standard, Discrete):
     """A scipy distribution on infinitely many whole numbers, at location 0; the index of a point is the point."""
 
     name: str
@@ -206,15 +213,6 @@ class ScipyDiscrete(Discrete):
     identity: bytes = field(repr=False)
     standard: Any = field(repr=False, compare=False)
     finite = False
-
-    @property
-    def error(self) -> float:
-        return _ERROR
-
-    @cached_property
-    def support(self) -> tuple[float, float]:
-        low, high = self.standard.support()
-        return float(low), float(high)
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         return _log_density(self.standard, "pmf", np.asarray(x, float), self.support)
@@ -258,12 +256,6 @@ class ScipyDiscrete(Discrete):
             raise BudgetExceeded(f"{self.words()} has too heavy a tail: {high - low:.3g} points would have to be summed")
         points = np.arange(math.floor(low), high + 1)
         return points, self.log_density(points)
-
-    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
-        return np.asarray(self.standard.rvs(size=size, random_state=rng), float)
-
-    def words(self) -> str:
-        return f"from_scipy({self.name})"
 
 
 def _discrete(frozen: Any, shapes: tuple[float, ...]) -> Law:
