@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ class _Told:
 
 
 def _letters() -> Callable[[], str]:
-    names = iter(["x", "y", "z", *(f"x{i}" for i in range(1, 10_000))])
+    names = itertools.chain("xyz", (f"x{i}" for i in itertools.count(1)))
     return lambda: next(names)
 
 
