@@ -75,7 +75,8 @@ def check_releases(program: Program, pair: Pair) -> None:
     result = exactly(program, pair)
     sampled = dataclasses.replace(program, lazy=True)
     tables = [monte_carlo.values(sampled, x, RUNS, seed) for seed, x in enumerate(pair)]
-    edges = [np.unique(np.quantile(np.concatenate([t[:, j] for t in tables]), np.linspace(0, 1, 9))) for j in range(tables[0].shape[1])]
+    pooled, shares = np.concatenate(tables), np.linspace(0, 1, 9)
+    edges = [np.unique(np.quantile(column, shares)) for column in pooled.T]
     cells = [np.stack([np.searchsorted(e, t[:, j]) for j, e in enumerate(edges)], axis=1) for t in tables]
     p, q = (Counter(map(tuple, c.tolist())) for c in cells)
     for key in p.keys() | q.keys():
