@@ -39,7 +39,8 @@ def run_pytest(folder: Path, *arguments: str) -> str:
     installed = any(e.value == "dpest.pytest_plugin" for e in entry_points(group="pytest11"))
     plugin = [] if installed else ["-p", "dpest.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-q", *plugin, *arguments, "--rootdir", str(folder), str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment = {**own, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
 
 
