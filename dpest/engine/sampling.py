@@ -8,7 +8,6 @@ Arrays are computed when a condition or the output needs them, and rows that are
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -197,4 +196,4 @@ class SampleRun(Replay):
 def _numeric(x: Any) -> bool:
     if isinstance(x, Where):
         return _numeric(x.yes) and _numeric(x.no)
-    return isinstance(x, NODES) or (isinstance(x, int | float) and not math.isnan(x))
+    return isinstance(x, (*NODES, int, float))

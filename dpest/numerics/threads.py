@@ -9,7 +9,7 @@ from typing import Any
 def one_thread() -> AbstractContextManager[Any]:
     """Limits matrix libraries to one thread inside the block, where threadpoolctl is installed to do it."""
     try:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         return nullcontext()
     limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
