@@ -147,11 +147,12 @@ def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:
     two = [(weight * r, weight * s) for r, s in zip(b.reach(_REACH), b.support, strict=True)]
     if weight < 0:
         two.reverse()
-    margin = 40 * max(a.scale, abs(weight) * b.scale)
+    margin = 40 * max(a.scale, abs(weight) * b.scale) if isinstance(a, Panels) or isinstance(b, Panels) else 0.0
     ends = []
     for sign, (r, s), (q, t) in zip((-1, 1), one, two, strict=True):
-        whole = (r == s and math.isfinite(s)) and (q == t and math.isfinite(t)) and not isinstance(a, Panels)
-        ends.append(r + q if whole else sign * (max(sign * r, sign * q) - margin))
+        whole = r == s and q == t and math.isfinite(s + t)
+        farther = max(sign * r, sign * q)
+        ends.append(r + q if whole else sign * (farther - min(margin, 0.25 * abs(farther))))
     return ends[0], ends[1]
 
 
