@@ -13,8 +13,8 @@ from tests.statistics.sampling_cases import CASES, EQUAL_LAWS, RUNS, Case, allow
 HEAD = """# How often the bounds hold
 
 {runs} seeded runs of each question, at 95 % confidence. A run misses when its lower bound is above the exact loss (or its
-upper bound, where there is one, below it). A binomial allows {allowed} misses of {runs} (99 % quantile). `make coverage`
-writes this page again.
+upper bound, where there is one, below it). A binomial allows {allowed} misses of {runs} (99 % quantile).
+`benchmarks/coverage_table.py` writes this page.
 
 | mechanism | output | samples | exact loss | lower bound above it | upper bound below it | median lower bound | median estimate |
 |---|---|---|---|---|---|---|---|

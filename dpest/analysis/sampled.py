@@ -149,9 +149,14 @@ def _opened_store(
         return None
     identity = {
         "mechanism": f"{getattr(mechanism, '__name__', type(mechanism).__name__)} {fingerprint(mechanism)}",
-        "params": {k: repr(v) for k, v in (params or {}).items()},
+        "params": {k: _known_as(v) for k, v in (params or {}).items()},
         "pairs": [p.to_dict() for p in pairs],
         "seed": seed,
         "samples": samples,
     }
     return stack.enter_context(Checkpoint(path, identity))
+
+
+def _known_as(value: Any) -> str:
+    plain = isinstance(value, int | float | str | bool | None | list | tuple)
+    return repr(value) if plain else f"{type(value).__name__} {fingerprint(value)}"

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import lru_cache
-from multiprocessing import parent_process
+from multiprocessing import current_process, parent_process
 from multiprocessing import spawn as spawn_module
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
@@ -164,7 +164,10 @@ class Automatic:
 
     def worth_it(self, spent: float, done: int, left: int) -> bool:
         """Whether other processes would repay their start, by the time that the work took so far."""
-        return self._pool is not None or (self.workers > 1 and spent * left > PAYS_FROM_SECONDS * done)
+        if self._pool is not None:
+            return True
+        may_have_children = not current_process().daemon
+        return may_have_children and self.workers > 1 and spent * left > PAYS_FROM_SECONDS * done
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the workers, if there are any."""

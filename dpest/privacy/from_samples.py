@@ -116,9 +116,9 @@ def conclude(tables: Sequence[Table], alpha: float, *, exhaustive: bool) -> Conc
     overall = _estimate(points)
     findings = tuple(_finding(*found, overall) for found in zip(points, sides, upper, strict=True))
     worst = max(range(len(findings)), key=lambda i: (findings[i].epsilon, findings[i].lower))
-    lower = max(f.lower for f in findings)
+    lower, highest = max(f.lower for f in findings), max(f.upper for f in findings)
     epsilon = max(lower, math.inf if any(f.epsilon == math.inf for f in findings) else overall)
-    return Conclusion(min(epsilon, max(upper)), lower, max(upper), worst, findings)
+    return Conclusion(min(epsilon, highest), lower, highest, worst, findings)
 
 
 def _finding(points: tuple[Floats, Floats], sides: tuple[Side, Side], upper: float, overall: float) -> Finding:
@@ -200,14 +200,14 @@ def _scaled(hits: Hits) -> int:
 
 
 def _points(table: Table, sides: tuple[Side, Side]) -> tuple[Floats, Floats]:
-    """Log ratios and their errors: of outcomes, and of events that the first part chose and the second measured."""
-    events = [*(s.hits for s in sides), *(table.bounding.hits(_chosen(table, d, _CAUTION_FOR_ESTIMATE).event) for d in BOTH)]
+    """Log ratios and their errors: of outcomes, or else of events that the first part chose and the second measured."""
     if not table.learned:
-        outcomes = _outcomes(table.all)
-        if outcomes[0].size:
-            return outcomes
-    found = [(max(0.0, h.log_ratio), h.error) for h in events if h.more and h.fewer]
-    return np.array([r for r, _ in found]), np.array([e for _, e in found])
+        ratios, errors = _outcomes(table.all)
+        if ratios.size:
+            return ratios, errors
+    bolder = (table.bounding.hits(_chosen(table, d, _CAUTION_FOR_ESTIMATE).event) for d in BOTH)
+    events = [h for h in (*(side.hits for side in sides), *bolder) if h.more and h.fewer]
+    return np.array([max(0.0, h.log_ratio) for h in events]), np.array([h.error for h in events])
 
 
 def _outcomes(counts: Counts) -> tuple[Floats, Floats]:
