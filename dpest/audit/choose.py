@@ -15,8 +15,10 @@ from dpest.results import Direction
 _CANDIDATES = 300
 _FEWEST_HITS = 10
 _CAUTION = 2.5  # standard errors taken off a ratio that was picked by its count
-MANY_CELLS = 0.5  # standard errors by which a ratio that averages over many cells may exceed the counted one
-FEW_CELLS = -0.5  # the same where the ratio is hardly less noisy than the count
+# Standard errors by which the estimated ratio of an event may exceed the counted one: with many weights, those that came out
+# too large gather in the small events, so that these must do better than their count.
+FEW_WEIGHTS = 0.5
+MANY_WEIGHTS = -0.5
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Goal:
     alpha: float
     delta: float = 0.0
     size: float | None = None  # the least probability under the less likely input
-    leeway: float = MANY_CELLS
+    leeway: float = MANY_WEIGHTS
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dpest.audit.additive import Additive, fit_additive
 from dpest.audit.attacks import Attack, feature_names, fit_by_features
-from dpest.audit.choose import FEW_CELLS, MANY_CELLS, Cut, Goal, choose_cut
+from dpest.audit.choose import FEW_WEIGHTS, MANY_WEIGHTS, Cut, Goal, choose_cut
 from dpest.audit.outputs import Batch
 from dpest.audit.supply import Stage, Supply
 from dpest.inputs import Pair
@@ -74,7 +74,7 @@ def race(
         best = []
         for runner in left:
             laps = sorted(_laps(supply, runner, count, goal, fit), key=_merit, reverse=True)
-            kept = tuple(lap.features for lap in laps[:_LATE_FEATURES])
+            kept = tuple(lap.features for place, lap in enumerate(laps) if place < _LATE_FEATURES or lap.features == "half-lines")
             best.append(replace(laps[0], runner=Runner(runner.pair, runner.places, kept)))
             standings[id(runner.pair)] = Standing(runner.pair, laps[0].features, laps[0].cut.promise, count)
         best.sort(key=lambda lap: -lap.cut.promise)
@@ -106,7 +106,7 @@ def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> l
         if isinstance(attack, Additive) and name == "half-lines":
             judge = fit_additive(attack.cells, train[0], train[1])
             ratio = judge.score(choose[0]), judge.score(choose[1])
-        leeway = MANY_CELLS if isinstance(attack, Additive) and len(attack.cells) > 1 else FEW_CELLS
+        leeway = FEW_WEIGHTS if isinstance(attack, Additive) and len(attack.weights) < len(attack.cells) else MANY_WEIGHTS
         cut = choose_cut(left, right, replace(goal, leeway=leeway), ratio)
         laps.append(Lap(runner, name, attack, cut))
     return laps
