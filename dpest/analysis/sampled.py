@@ -79,6 +79,7 @@ def _gathered(
 ) -> tuple[list[Table], Gathered[Parts]]:
     """Learn, then count."""
     nothing: tuple[Model | None, ...] = ()
+    show(0, samples, "looking at a first sample")
     learn = Learn(question, samples)
     learned = run_chunks(learn, Chunks(1, 1), lambda _, found: (found,), nothing, checkpoint=store, key="learn")
     if not learned.state:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -32,8 +33,21 @@ class Bar:
         self._last_line = -LINE_SECONDS
         self._rich: Any = None
         self._shown = False
+        self._latest: tuple[int, int, str] | None = None
+        self._lock = threading.Lock()
+        self._wake = threading.Timer(PATIENCE_SECONDS, self._show_latest)
+        self._wake.daemon = True
+
+    def _show_latest(self) -> None:
+        if self._latest is not None:
+            self(*self._latest)
 
     def __call__(self, done: int, total: int, message: str) -> None:
+        self._latest = (done, total, message)
+        with self._lock:
+            self._show(done, total, message)
+
+    def _show(self, done: int, total: int, message: str) -> None:
         now = self._clock() - self._start
         if now < PATIENCE_SECONDS:
             return
@@ -55,9 +69,11 @@ class Bar:
             self._rich.update(self._rich.task_ids[0], completed=done, total=total, description=message)
 
     def __enter__(self) -> Bar:
+        self._wake.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+        self._wake.cancel()
         if self._rich:
             self._rich.stop()
         elif self._shown and self._stream.isatty():

@@ -69,3 +69,14 @@ def test_the_bar_waits_two_seconds(stream: io.StringIO) -> None:
         now[0] = 2.1
         bar(50, 100, "counting")
     assert "counting" in stream.getvalue()
+
+
+def test_the_bar_shows_itself_when_nobody_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, now = io.StringIO(), [0.0]
+    monkeypatch.setattr("dpest.engine.progress.PATIENCE_SECONDS", 0.01)
+    with Bar(stream, clock=lambda: now[0]) as bar:
+        bar(3, 10, "looking")
+        assert stream.getvalue() == ""
+        now[0] = 1.0
+        bar._wake.join()
+    assert "looking: 3 of 10" in stream.getvalue()
