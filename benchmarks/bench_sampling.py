@@ -6,7 +6,6 @@ Limits: traced SVT1 at least 0.7 of hand-vectorised NumPy with early exit and 50
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 import time
@@ -38,8 +37,8 @@ def svt1(queries: list[float], eps: float = 0.1) -> int | None:
 def traced() -> None:
     """As many runs through the traced sampler."""
     sampler, rng = TracedSampler(svt1), stream(1)
-    for _ in range(RUNS // (2 * BLOCK)):
-        sampler.draw(QUERIES, 2 * BLOCK, rng)
+    for _ in range(RUNS // BLOCK):
+        sampler.draw(QUERIES, BLOCK, rng)
 
 
 def laplace(rng: np.random.Generator, scale: float, size: int) -> np.ndarray:
@@ -60,17 +59,18 @@ def by_hand() -> None:
 
 
 def plain_loop(runs: int = 20_000) -> None:
-    """Runs one by one, with the random module."""
-    draw = random.Random(1)
+    """Runs one by one: the mechanism as it is usually written."""
+    rng = stream(1)
 
-    def noise(scale: float) -> float:
-        return draw.expovariate(1 / scale) * draw.choice((-1, 1))
+    def above_threshold(queries: list[float], eps: float = 0.1) -> int | None:
+        threshold = 0.5 + rng.laplace(0.0, 2 / eps)
+        for i, q in enumerate(queries):
+            if q + rng.laplace(0.0, 4 / eps) >= threshold:
+                return i
+        return None
 
     for _ in range(runs):
-        threshold = 0.5 + noise(20.0)
-        for q in QUERIES:
-            if q + noise(40.0) >= threshold:
-                break
+        above_threshold(QUERIES)
 
 
 def seconds(work: Callable[[], None], repeats: int = 3) -> float:
