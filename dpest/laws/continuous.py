@@ -74,14 +74,11 @@ class Laplace(_Scaled):
         return np.where(low < high, out, -np.inf)
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
-        # An exponential value whose sign bit is a fair coin: three times as fast as a sign that is multiplied.
+        # An exponential value with a random sign: a bit for each sign costs a fraction of a random number for each.
         values = rng.standard_exponential(size)
         values *= self.b
         coins = rng.integers(0, 1 << 64, (size + 63) // 64, dtype=np.uint64)
-        signs = np.unpackbits(coins.view(np.uint8), count=size).astype(np.uint64)
-        signs <<= np.uint64(63)
-        bits = values.view(np.uint64)
-        bits |= signs
+        values *= 1 - 2 * np.unpackbits(coins.view(np.uint8), count=size).view(np.int8)
         return values
 
     def shift(self, d: float) -> Shift:
