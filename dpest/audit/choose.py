@@ -57,13 +57,10 @@ def choose_cut(left: Matrix, right: Matrix, goal: Goal, ratio: tuple[Matrix, Mat
     `ratio` is an estimate of the log-likelihood ratio of the same outputs (often the score itself), which judges small events
     far better than their counts; without it, counts alone judge, with caution.
     """
-    if ratio is None:
-        log_left = log_right = None
-    else:
-        slope, shift = calibration(*ratio)
-        log_left, log_right = slope * ratio[0] + shift, slope * ratio[1] + shift
-    forward = _best(-left, -right, None if log_left is None else -log_left, goal)
-    backward = _best(right, left, log_right, goal)
+    slope, shift = (0.0, 0.0) if ratio is None else calibration(*ratio)
+    itself = ratio is not None and ratio[0] is left
+    forward = _best(-left, -right, _Ratio(slope, -shift, None if ratio is None or itself else -ratio[0], ratio is not None), goal)
+    backward = _best(right, left, _Ratio(slope, shift, None if ratio is None or itself else ratio[1], ratio is not None), goal)
     if forward[0] >= backward[0]:
         promise, threshold, k1, k2 = forward
         return Cut(Direction.LEFT, -threshold, promise, (k1, k2))
@@ -96,13 +93,24 @@ def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
     return slope, shift - slope * middle - math.log(len(left) / len(right))
 
 
-def _best(likelier: Matrix, other: Matrix, ratio: Matrix | None, goal: Goal) -> tuple[float, float, int, int]:
-    """Over events {value <= t}: (promise, t, hits, other hits) of the best; `ratio` is ln P'/P of the likelier sample."""
-    order = np.argsort(likelier)
-    a, b = likelier[order], np.sort(other)
+@dataclass(frozen=True, eq=False)
+class _Ratio:
+    """ln P'/P of the likelier sample: affine in its own value, or in another one; or not known."""
+
+    slope: float
+    shift: float
+    of: Matrix | None
+    known: bool
+
+
+def _best(likelier: Matrix, other: Matrix, ratio: _Ratio, goal: Goal) -> tuple[float, float, int, int]:
+    """Over events {value <= t}: (promise, t, hits, other hits) of the best."""
+    a, b = np.sort(likelier), np.sort(other)
     cuts = _candidates(a, b)
     k1, k2 = np.searchsorted(a, cuts, side="right"), np.searchsorted(b, cuts, side="right")
-    promise = _promises(k1, k2, None if ratio is None else _calibrated(ratio[order], k1), len(a), len(b), goal)
+    known = a if ratio.of is None else ratio.of[np.argsort(likelier)]
+    calibrated = _calibrated(ratio.slope * known + ratio.shift, k1) if ratio.known else None
+    promise = _promises(k1, k2, calibrated, len(a), len(b), goal)
     if goal.size is not None:
         promise = np.where(k2 >= goal.size * len(b), promise, -math.inf)
     best = int(np.argmax(promise))

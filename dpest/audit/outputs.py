@@ -90,10 +90,11 @@ def encode_array(outputs: NDArray[Any], count: int) -> Batch:
         return encode_rows(outputs.tolist())
     single = outputs.dtype == np.float32
     # Adding zero makes -0.0 and 0.0 one value, and one NaN stands for all of them.
-    values = outputs.reshape(count, -1).astype(np.float64) + 0.0
-    if outputs.dtype.kind == "f":
-        values[np.isnan(values)] = np.nan
-    return Batch(values, {0: NAN}, single)
+    values = np.add(outputs.reshape(count, -1), 0.0, dtype=np.float64)
+    nan = np.isnan(values)
+    if nan.any():
+        values[nan] = np.nan
+    return Batch(np.ascontiguousarray(values), {0: NAN}, single)
 
 
 def encode_columns(outputs: tuple[Any, ...], count: int) -> Batch:

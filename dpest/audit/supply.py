@@ -78,10 +78,10 @@ class Supply:
             missing = Chunks(count - have, size)
             work = DrawChunk(self.sampler, self.inputs[place], self.seed, (int(stage), place, have), 0)
             gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have}")
-            kept += gathered.state
+            kept[:] = [joined([*kept, *gathered.state])]
             self.runs += gathered.done
             self.interrupted |= gathered.interrupted
-        whole = joined(kept)
+        whole = kept[0]
         return whole if len(whole) == count else Batch(whole.values[:count], whole.names, whole.single)
 
     def _run(self, work: DrawChunk, chunks: Chunks, key: str) -> Gathered[list[Batch]]:

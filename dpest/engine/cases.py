@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -68,11 +68,15 @@ def known_bounds(literals: Sequence[Literal]) -> Bounds:
     return bounds
 
 
-def expand(leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence[int]) -> list[Expansion]:
-    """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed."""
+def expand(
+    leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence[int], pins: Collection[int] = ()
+) -> list[Expansion]:
+    """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed.
+
+    Leaves at `pins` have finitely many points, and each point is a case of its own.
+    """
     done: list[Expansion] = []
     base = known_bounds(literals) if any(map(is_node, leaves)) else {}
-    pins = _pinned_leaves(leaves, literals)
     stack: list[tuple[tuple[Literal, ...], Bounds, tuple[LeafValue, ...]]] = [(tuple(literals), base, ())]
     while stack:
         held, bounds, values = stack.pop()
@@ -88,7 +92,7 @@ def expand(leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence
     return done
 
 
-def _pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int]:
+def pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int]:
     """Leaves of finite draws that share noise with a leaf that has a density: each of their points is a case of its own."""
     draws = [draws_of(x) for x in leaves]
     linked = {id(d) for ds in draws if any(not d.law.discrete for d in ds) for d in ds}

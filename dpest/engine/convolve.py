@@ -31,19 +31,34 @@ def merged_sums(laws: dict[int, Law], bounds: list[Bound], factors: list[Factor]
     """
     rows = [*_rows(bounds, factors), *equations]
     for group in _proportional(laws, rows):
-        alone = len(group) == 2 and not any(v not in group for e in rows if e.coefficient(group[0]) for v in e.variables())
-        weights = _weights(rows, group)
-        if not _closed(laws, group, weights) and (alone or equations):
-            continue
-        law = _sum_law(laws, group, weights)
-        if law is None:
-            continue
-        lead, gone = group[0], set(group[1:])
-        laws = {v: (law if v == lead else x) for v, x in laws.items() if v not in gone}
-        bounds = [Bound(_without(b.expression, gone), b.strict) for b in bounds]
-        factors = [_factor_without(f, gone) for f in factors]
-        equations = [_without(e, gone) for e in equations]
+        for family in _families(laws, group, _weights(rows, group)):
+            laws, bounds, factors, equations = _merged(laws, bounds, factors, equations, rows, family)
+        left = [v for v in group if v in laws]
+        alone = len(left) == 2 and not any(v not in group for e in rows if e.coefficient(group[0]) for v in e.variables())
+        if len(left) > 1 and not alone and not equations:
+            laws, bounds, factors, equations = _merged(laws, bounds, factors, equations, rows, left)
     return laws, bounds, factors, list(equations)
+
+
+def _merged(
+    laws: dict[int, Law],
+    bounds: list[Bound],
+    factors: list[Factor],
+    equations: Sequence[Expr],
+    rows: list[Expr],
+    group: list[int],
+) -> Merged:
+    """The problem with one group of draws as a single one; as it was where their sum has no law here."""
+    law = _sum_law(laws, group, _weights(rows, group))
+    if law is None:
+        return laws, bounds, factors, list(equations)
+    lead, gone = group[0], set(group[1:])
+    return (
+        {v: (law if v == lead else x) for v, x in laws.items() if v not in gone},
+        [replace(b, expression=_without(b.expression, gone)) for b in bounds],
+        [_factor_without(f, gone) for f in factors],
+        [_without(e, gone) for e in equations],
+    )
 
 
 def _rows(bounds: Sequence[Bound], factors: Sequence[Factor]) -> list[Expr]:
@@ -78,12 +93,18 @@ def _weights(rows: list[Expr], group: list[int]) -> list[float]:
     return [row.coefficient(v) / row.coefficient(group[0]) for v in group]
 
 
-def _closed(laws: dict[int, Law], group: list[int], weights: list[float]) -> bool:
-    members = [laws[v] for v in group]
-    if all(isinstance(law, Gaussian) for law in members) or all(getattr(law, "finite", False) for law in members):
-        return True
-    first, sizes = members[0], list(zip(members, weights, strict=True))
-    return isinstance(first, Laplace) and all(isinstance(law, Laplace) and _near(abs(w) * law.b, first.b) for law, w in sizes)
+def _families(laws: dict[int, Law], group: list[int], weights: list[float]) -> list[list[int]]:
+    """Draws of the group whose sum has a closed form: Gaussians, Laplace draws of one scale, finite ones."""
+    found: dict[object, list[int]] = {}
+    for v, w in zip(group, weights, strict=True):
+        law = laws[v]
+        if isinstance(law, Gaussian):
+            found.setdefault("gaussian", []).append(v)
+        elif isinstance(law, Laplace):
+            found.setdefault(("laplace", f"{abs(w) * law.b:.12g}"), []).append(v)
+        elif isinstance(law, Discrete) and law.finite:
+            found.setdefault("finite", []).append(v)
+    return [members for members in found.values() if len(members) > 1]
 
 
 def _near(a: float, b: float) -> bool:
@@ -138,7 +159,7 @@ def _density_sum(a: Continuous, b: Continuous, weight: float) -> Continuous:
     inside = [k for k in kinks if low < k < high]
     edges = with_tails(np.array([inside]).reshape(1, -1), np.array([low]), np.array([high]), scale)[0]
     name = f"{a.words()} + {weight:g} * {b.words()}"
-    return tabulate(lambda x: factor.log({1: x}), edges, kinks, scale, name)
+    return tabulate(lambda x: factor.log({1: x}), edges, kinks, scale, name, trusted=-_REACH - 50.0)
 
 
 def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:

@@ -27,6 +27,8 @@ from dpest.numerics.quadrature import with_tails
 MOST_NESTED = 3  # numerical integrals inside one another
 TABLE_REACH = -800.0
 ROUNDING = 4e-16
+_EXTRAPOLATED = 600.0  # nats below which a table's answers come from the slope at its end
+_SLOPE_ERROR = 1e-14  # the relative error of such a slope
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,19 @@ class Measure:
         for f in self.factors:
             logs, more = f.log(values)
             total, error = total + logs, error + more
+        if self.tabulated:
+            error = error + np.where(total < -_EXTRAPOLATED, -_SLOPE_ERROR * total, 0.0)
         return total, error
 
     @cached_property
     def tabulated(self) -> bool:
-        """Whether a law in it is a table, which says nothing far out in its tails."""
+        """Whether a law in it is a table, whose far tails are extrapolated."""
         return any(isinstance(law, Panels) for f in self.factors for law in f.laws())
+
+    @cached_property
+    def log_floor(self) -> float:
+        """The log density below which nothing is claimed: tables say nothing far out in their tails."""
+        return max((-law.trusted for f in self.factors for law in f.laws() if isinstance(law, Panels)), default=-math.inf)
 
     def kinks(self) -> list[Expr]:
         """The hyperplanes across which the density need not be smooth."""

@@ -34,6 +34,7 @@ class Panels(Continuous):
     length: float
     relative_error: float
     name: str = "a computed law"
+    trusted: float = 700.0  # nats below its largest value down to which the density is known well
     # ln of the density at either end, and its slope outwards: beyond an open end it decays exponentially.
     tails: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
 
@@ -116,7 +117,8 @@ class Panels(Continuous):
         i, z = self._locate(inside)
         with np.errstate(divide="ignore"):
             part = np.log(np.maximum(_series(self._antiderivative, i, z), 0.0)) + self.offsets[i]
-        return self._with_tails(np.logaddexp(self._below[i], part), np.full(x.shape, -np.inf), x)
+        inner = np.where(x > self._ends[0], np.logaddexp(self._below[i], part), -np.inf)
+        return self._with_tails(inner, np.full(x.shape, -np.inf), x)
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
@@ -124,7 +126,8 @@ class Panels(Continuous):
         left = _series(self._antiderivative, i, z)
         with np.errstate(divide="ignore"):
             part = np.log(np.maximum(np.exp(self._log_panel[i] - self.offsets[i]) - left, 0.0)) + self.offsets[i]
-        return self._with_tails(np.logaddexp(self._above[i + 1], part), x, np.full(x.shape, np.inf))
+        inner = np.where(x < self._ends[1], np.logaddexp(self._above[i + 1], part), -np.inf)
+        return self._with_tails(inner, x, np.full(x.shape, np.inf))
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
@@ -209,14 +212,14 @@ def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
     return np.asarray(columns[0][at] + z * b1 - b2)
 
 
-def tabulate(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str) -> Panels:
+def tabulate(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str, trusted: float = 700.0) -> Panels:
     """The measure with density e^log_f between the first and the last edge, on panels as fine as it takes.
 
     `log_f` answers with the relative error of its values; no panel is halved to look below it. An end at which the
     density is positive but negligible is open: the density is taken to decay exponentially beyond it.
     """
-    edges = _worthwhile(log_f, edges)
-    tails = _tails(log_f, edges, scale)
+    edges = _worthwhile(log_f, edges, kinks)
+    ends = [_tail(log_f, float(end), sign, scale) for sign, end in ((-1, edges[0]), (1, edges[-1]))]
     low, high = edges[:-1], edges[1:]
     wide = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
     low, high = low[wide], high[wide]
@@ -237,11 +240,12 @@ def tabulate(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale:
             break
         middle = (low + half)[~fine]
         low, high = np.concatenate([low[~fine], middle]), np.concatenate([middle, high[~fine]])
-    starts, ends, offsets, series, errors = (np.concatenate([k[i] for k in kept]) for i in range(5))
+    known = math.inf if all(e.exact for e in ends) else trusted
+    starts, stops, offsets, series, errors = (np.concatenate([k[i] for k in kept]) for i in range(5))
     order = np.argsort(starts)
-    edges = np.append(starts[order], float(ends.max()))
+    edges = np.append(starts[order], float(stops.max()))
     law = Panels(edges, offsets[order], series[order], (*kinks, edges[0], edges[-1]), scale, 0.0, name)
-    return replace(law, relative_error=_overall(law, errors[order]), tails=tails)
+    return replace(law, relative_error=_overall(law, errors[order]), tails=(ends[0].line, ends[1].line), trusted=known)
 
 
 def _overall(law: Panels, errors: Floats) -> float:
@@ -253,24 +257,33 @@ def _overall(law: Panels, errors: Floats) -> float:
     return float((share * errors).sum() + errors[matter].max(initial=0.0))
 
 
-def _worthwhile(log_f: LogFunction, edges: Floats) -> Floats:
-    """The edges without those whose panels are negligible."""
+def _worthwhile(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...]) -> Floats:
+    """The edges without those beyond all kinks whose panels are negligible."""
     edges = np.unique(edges)
     middles = 0.5 * (edges[1:] + edges[:-1])
     at_edges, at_middles = log_f(edges)[0], log_f(middles)[0]
     top = max(float(at_edges.max()), float(at_middles.max()))
     panel = np.maximum(np.maximum(at_edges[1:], at_edges[:-1]), at_middles)
-    kept = np.flatnonzero(panel > top - NEGLIGIBLE)
+    between = (edges[:-1] < max(kinks)) & (edges[1:] > min(kinks)) if kinks else np.zeros(panel.shape, bool)
+    kept = np.flatnonzero((panel > top - NEGLIGIBLE) | (between & (panel > -np.inf)))
     return edges[kept[0] : kept[-1] + 2] if kept.size else edges
 
 
-def _tails(log_f: LogFunction, edges: Floats, scale: float) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
-    out: list[tuple[float, float] | None] = []
-    for sign, end in ((-1, float(edges[0])), (1, float(edges[-1]))):
-        inside, here, beyond = (float(log_f(np.array([end + sign * t * scale]))[0][0]) for t in (-1e-3, 0.0, 1e-3))
-        decays = np.isfinite(here) and np.isfinite(beyond) and beyond < here < inside
-        out.append((here, (here - inside) / (1e-3 * scale)) if decays else None)
-    return out[0], out[1]
+@dataclass(frozen=True)
+class _Tail:
+    """Beyond an end: nothing (closed), or a density that decays, exactly exponentially or about so."""
+
+    line: tuple[float, float] | None  # ln of the density at the end, and its slope outwards
+    exact: bool
+
+
+def _tail(log_f: LogFunction, end: float, sign: int, scale: float) -> _Tail:
+    steps = np.array([0.0, 1000.0, 2000.0]) * scale
+    here, middle, far = (float(v) for v in log_f(end + sign * steps)[0])
+    if not np.isfinite(here) or not np.isfinite(far) or not far < middle < here:
+        return _Tail(None, not np.isfinite(far))
+    first, second = (middle - here) / (1000.0 * scale), (far - middle) / (1000.0 * scale)
+    return _Tail((here, (far - here) / (2000.0 * scale)), abs(first - second) <= 1e-11 * abs(first))
 
 
 def _expanded(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:

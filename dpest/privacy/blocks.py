@@ -19,7 +19,6 @@ from dpest.engine.expressions import Expr, expr
 from dpest.errors import BudgetExceeded
 from dpest.numerics.logspace import Floats, log_sum
 
-TABLE_FLOOR = -250.0
 MOST_POINTS = 400_000
 
 
@@ -84,9 +83,10 @@ class Side:
         return all(any(self.measures.of(p.component).impossible for p, _ in parts) for parts, _ in self.cases)
 
     @cached_property
-    def tabulated(self) -> bool:
-        """Whether the law is only known down to a certain density."""
-        return any(self.measures.of(p.component).tabulated for parts, _ in self.cases for p, _ in parts)
+    def log_floor(self) -> float:
+        """The log density below which nothing is claimed."""
+        floors = [self.measures.of(p.component).log_floor for parts, _ in self.cases for p, _ in parts]
+        return max(floors, default=-math.inf)
 
     def kinks(self) -> list[Expr]:
         """Hyperplanes in the block's coordinates across which the density need not be smooth."""
@@ -122,7 +122,7 @@ class Block:
     @cached_property
     def log_floor(self) -> float:
         """The log density below which nothing is claimed."""
-        return TABLE_FLOOR if self.left.tabulated or self.right.tabulated else -math.inf
+        return max(self.left.log_floor, self.right.log_floor)
 
     @cached_property
     def equal(self) -> bool:

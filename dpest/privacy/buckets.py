@@ -8,12 +8,13 @@ Losses add over blocks and groups, per direction; over strata and buckets the la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.engine.cases import Expansion, expand
+from dpest.engine.cases import Expansion, expand, pinned_leaves
 from dpest.engine.columns import constant_key
+from dpest.engine.links import Links
 from dpest.engine.resolve import Literal
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
@@ -95,43 +96,23 @@ def _single(left: list[Path], right: list[Path], varying: list[int], measures: M
     """One path on either side: outputs that share no noise are groups of their own, and so are the bare conditions."""
     groups: list[set[int]] = [{i} for i in varying]
     for path in (*left, *right) if varying else ():
-        owner: dict[int, int] = {}
         link = _links(path)
         for i in varying:
             link.join([("leaf", i), *(id(d) for d in draws_of(path.output.leaves[i]))])
-        for i in varying:
-            owner[i] = link.root(("leaf", i))
-        groups = _merged(groups, owner)
+        groups = _merged(groups, {i: link.root(("leaf", i)) for i in varying})
     out = [_group(left, right, sorted(g), g, measures) for g in groups]
     return [*out, _group(left, right, [], set(), measures)]
 
 
-class _Links:
-    """Union-find over anything hashable."""
-
-    def __init__(self) -> None:
-        self.parent: dict[Any, Any] = {}
-
-    def root(self, x: Any) -> Any:
-        parent = self.parent
-        while (up := parent.get(x, x)) != x:
-            parent[x] = x = parent.get(up, up)
-        return x
-
-    def join(self, items: Sequence[Any]) -> None:
-        for x in items[1:]:
-            self.parent[self.root(x)] = self.root(items[0])
-
-
-def _links(path: Path) -> _Links:
+def _links(path: Path) -> Links:
     """The draws of a path, joined where a condition compares them."""
-    link = _Links()
+    link = Links()
     for x in path.conditions:
         link.join([id(d) for d, _ in x.terms])
     return link
 
 
-def _merged(groups: list[set[int]], owner: dict[int, Any]) -> list[set[int]]:
+def _merged(groups: list[set[int]], owner: dict[int, Hashable]) -> list[set[int]]:
     out: list[set[int]] = []
     for g in groups:
         marks = {owner[i] for i in g}
@@ -147,22 +128,31 @@ def _group(left: list[Path], right: list[Path], positions: list[int], alone: set
     if alone is not None and len(positions) > 1 and left and right:
         marks = [signatures([p[0].output.leaves[i] for i in positions], p[0].conditions) for p in (left, right)]
         exchange = classes(marks[0], marks[1])
+    pins = tuple(sorted({i for path in (*left, *right) for i in _pins(path, positions)}))
     for paths in (left, right):
         cases: list[Expansion] = []
         for path in paths:
-            cases.extend(_cases(path, positions, exchange, alone is None, measures))
+            cases.extend(_cases(path, positions, exchange, pins, alone is None, measures))
         sides.append(cases)
     return Group(tuple(strata(sides[0], sides[1], positions, exchange, measures)))
 
 
-def _cases(path: Path, positions: list[int], exchange: list[int], whole: bool, measures: Measures) -> list[Expansion]:
+def _pins(path: Path, positions: list[int]) -> set[int]:
+    """Which of the outputs must be told apart point by point, since they share noise with one that has a density."""
+    leaves = [path.output.leaves[i] for i in positions]
+    return pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else set()
+
+
+def _cases(
+    path: Path, positions: list[int], exchange: list[int], pins: tuple[int, ...], whole: bool, measures: Measures
+) -> list[Expansion]:
     """The cases of some outputs on one path; a path that takes part in several pairs is expanded once."""
     # The path is kept beside its cases, so that no other object can come to have its id.
-    key = ("cases", id(path), tuple(positions), tuple(exchange), whole)
+    key = ("cases", id(path), tuple(positions), tuple(exchange), pins, whole)
     known = measures.answers.get(key)
     if known is None:
         literals = path.conditions if whole else _touching(path, positions)
-        known = (path, expand([path.output.leaves[i] for i in positions], literals, exchange))
+        known = (path, expand([path.output.leaves[i] for i in positions], literals, exchange, pins))
         measures.answers[key] = known
     found: list[Expansion] = known[1]
     return found

@@ -49,16 +49,30 @@ def both_ways(line: Line) -> BothWays:
     logs = line.evaluate(_scan(line)).above(line.log_floor)
     inside = logs.y[:, 0] if line.log_floor > -math.inf and len(logs.y) else line.kinks
     known = line.kinks[(line.kinks >= inside.min()) & (line.kinks <= inside.max())]
+    # The ratio settles at distances that are large beside the spread of the kinks, too.
+    spread = float(np.ptp(known)) / 8 if known.size else 0.0
     ends = (float(known.min()), float(known.max())) if known.size else (float(np.median(inside)),) * 2
-    tails = [t for sign, end in zip((-1, 1), ends, strict=True) if (t := tail_logs(line, end, sign, line.widest))]
+    tails = [t for sign, end in zip((-1, 1), ends, strict=True) if (t := tail_logs(line, end, sign, max(line.widest, spread)))]
     ways = []
     for way in (line, line.swapped()):
         sup = _at_kink(way, best(_refined(logs, way.evaluate)))
         for tail in tails:
             sup = larger(sup, tail.limit())
-        ways.append(_with_ray(sup, logs, line.kinks))
+        ways.append(_still_growing(line, _with_ray(sup, logs, line.kinks), logs))
         logs, tails = logs.swapped(), [t.swapped() for t in tails]
     return BothWays(ways[0], ways[1])
+
+
+def _still_growing(line: Line, sup: Sup, logs: Logs) -> Sup:
+    """A supremum at the last place where the densities are known, if the ratio still grows there, has no upper end."""
+    if line.log_floor == -math.inf or not math.isfinite(sup.value) or len(logs.y) < 8:
+        return sup
+    order = np.argsort(logs.y[:, 0])
+    for outer in (order[-6:], order[:6][::-1]):
+        ratio, slack = logs.ratio[outer], logs.slack()[outer]
+        if ratio[-1] + slack[-1] >= sup.lower and ratio[-1] - ratio[0] > 4 * (slack[0] + slack[-1]):
+            return replace(sup, upper=math.inf)
+    return sup
 
 
 def _scan(line: Line) -> Floats:
@@ -132,13 +146,11 @@ class Tail:
         ray = ray_limit(ratio, self.distance, float(self.logs.slack()[-1]), far=self.far)
         shown = 0 if ray.value == math.inf else -1
         at = float(self.logs.p[shown]), float(self.logs.q[shown])
-        return Sup(ray.value, ray.lower, ray.upper, self.place, *at, limit=not ray.attained)
+        return Sup(ray.value, ray.lower, ray.upper, self.place, *at, limit=not ray.attained, flat=ray.flat)
 
 
 def tail_logs(line: Line, end: float, sign: int, step: float) -> Tail | None:
     """A line's tail on one side, as far out as the densities are known; None where that is nowhere."""
-    # The ratio settles at distances that are large beside the spread of the kinks, too.
-    step = max(step, float(np.ptp(line.kinks)) / 8)
     distance = np.power(2.0, np.arange(3, 11))
     if line.log_floor > -math.inf:
         far = line.evaluate(end + sign * step * np.power(2.0, np.arange(-6, 11)))
@@ -151,8 +163,10 @@ def tail_logs(line: Line, end: float, sign: int, step: float) -> Tail | None:
 
 
 def larger(a: Sup, b: Sup) -> Sup:
-    """The larger supremum; a tail counts only where it exceeds what is attained by more than its error."""
-    return b if b.value > a.value and (b.lower > a.upper or not a.possible) else a
+    """The larger supremum; a tail that exceeds what is attained by no more than its error only widens the bracket."""
+    if not a.possible or (b.value > a.value and b.lower > a.upper):
+        return b
+    return replace(a, upper=max(a.upper, b.upper)) if b.value > a.upper and not b.flat else a
 
 
 def _with_ray(sup: Sup, logs: Logs, kinks: Floats) -> Sup:

@@ -24,6 +24,7 @@ class Sup:
     log_p: float = 0.0  # at that place
     log_q: float = 0.0
     limit: bool = False
+    flat: bool = False  # a tail that is constant up to its errors: it agrees with any value within them
     ray: int = 0  # +1 or -1: every place beyond `at` on that side of a single coordinate attains it too
 
     @property

@@ -63,7 +63,6 @@ def _sup(p: _Release, q: _Release) -> Sup | None:
     y = p.coefficient * x + p.constant
     direction = int(math.copysign(1, p.coefficient))
     place = math.copysign(math.inf, found.at * direction) if limit else y
-    moved = (abs(p.constant) + abs(q.constant)) / law.scale
-    slack = 4e-16 * (found.loss + moved) if math.isfinite(found.loss) else 0.0
-    ends = found.loss - slack, found.loss + slack
-    return Sup(found.loss, *ends, (place,), p.log_density(y), q.log_density(y), limit, found.ray * direction)
+    slack = 4e-16 * found.loss if math.isfinite(found.loss) else 0.0
+    ends = (found.loss - slack, found.loss + slack)
+    return Sup(found.loss, *ends, (place,), p.log_density(y), q.log_density(y), limit, ray=found.ray * direction)

@@ -54,7 +54,7 @@ def _on_lattice(block: Block) -> BothWays:
     y = block.points()
     logs = logs_at(block, y)
     ways = BothWays(best(logs), best(logs.swapped()))
-    if block.dimension > 1 or len(y) <= 64:
+    if block.dimension > 1 or len(y) < 2:
         return ways
     return _with_lattice_tails(block, y[:, 0], logs, ways)
 

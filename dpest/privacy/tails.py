@@ -20,6 +20,7 @@ class Ray:
     lower: float
     upper: float
     attained: bool
+    flat: bool = False  # constant up to the errors of the values, at the far end at least
 
 
 def ray_limit(values: Floats, distance: Floats, slack: float, *, far: bool = True) -> Ray:
@@ -33,7 +34,7 @@ def ray_limit(values: Floats, distance: Floats, slack: float, *, far: bool = Tru
     if np.all(np.abs(steps[-3:]) <= 1e-14 * size + slack):
         last = float(values[-1])
         still = bool(np.all(np.abs(steps) <= 1e-14 * size + slack))
-        return Ray(last, last - slack, last + slack, still)
+        return Ray(last, last - slack, last + slack, still, True)
     if abs(steps[-1]) > _GROWS * abs(steps[-2]) and abs(steps[-2]) > _GROWS * abs(steps[-3]):
         if not far:
             last = float(values[-1])
