@@ -14,7 +14,7 @@ from dpest.engine.outputs import rebuild
 from dpest.engine.streams import stream
 from dpest.engine.tally import Tally
 from dpest.inputs import show
-from dpest.privacy.coding import Coder, Codes, learn_coder
+from dpest.privacy.coding import Coder, Codes, Leaf, learn_coder
 from dpest.privacy.events import Counts, Floats, Mask
 from dpest.privacy.from_samples import Table
 from dpest.privacy.scoring import Score, fit_weights
@@ -99,20 +99,17 @@ class _ScoreWords:
         chosen = np.flatnonzero(cells)
         high = bool(cells[-1]) and not cells[0]
         cut = self.score.cuts[chosen[0] - 1] if high else self.score.cuts[min(chosen[-1], len(self.score.cuts) - 1)]
-        single = self._single_feature()
+        single = self.coder.single
         if single is not None:
             return self._values(single, cells)
         side = f"at least {cut:.4g}" if high else f"below {cut:.4g}"
         return f"a learned score of the output is {side}; it counts most when {' and '.join(self._heaviest(high))}"
 
-    def _single_feature(self) -> int | None:
-        active = [i for i, w in enumerate(self.score.weights) if np.ptp(w) > 1e-9]
-        return active[0] if len(active) == 1 else None
-
-    def _values(self, feature: int, cells: Mask) -> str:
-        weights = self.score.weights[feature]
-        inside = cells[np.searchsorted(self.score.cuts, weights, side="right")]
-        words = [self.coder.words(feature, int(code)) for code in np.flatnonzero(inside) if code]
+    def _values(self, leaf: Leaf, cells: Mask) -> str:
+        """The values whose score lies in the cells; the shape, which does not vary, adds the same to all."""
+        scores = self.score.weights[0][1] + self.score.weights[1]
+        inside = cells[np.searchsorted(self.score.cuts, scores, side="right")]
+        words = leaf.all_words("output", [int(code) for code in np.flatnonzero(inside) if code])
         more = f" or ... ({len(words)} ranges)" if len(words) > _SHOWN else ""
         return " or ".join(words[:_SHOWN]) + more
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,16 +65,30 @@ class Leaf:
 
     def words(self, name: str, code: int) -> str:
         """What a code says of the number that has this name."""
-        k = code - self.unordered
+        return self.all_words(name, [code])[0]
+
+    def all_words(self, name: str, codes: Sequence[int]) -> list[str]:
+        """What a set of codes says; bins that touch are one range."""
+        special = [self._special(name, code) for code in codes if code < self.unordered]
+        bins = [code - self.unordered for code in codes if code >= self.unordered]
+        ends = (-np.inf, *self.edges, np.inf)
+        starts = [k for k in bins if k - 1 not in bins]
+        stops = [k + 1 for k in bins if k + 1 not in bins]
+        return special + [_range_words(name, ends[a], ends[b]) for a, b in zip(starts, stops, strict=True)]
+
+    def _special(self, name: str, code: int) -> str:
         if code == 0:
             return f"{name} is something else"
         if code <= len(self.symbols):
             symbol = self.symbols[code - 1]
             return f"{name} is {'NaN' if symbol == NAN_KEY else repr(symbol)}"
-        if k < 0:
-            return f"{name} == {self.points[code - 1 - len(self.symbols)]:.6g}"
-        ends = (-np.inf, *self.edges, np.inf)
-        return f"{ends[k]:.6g} <= {name} < {ends[k + 1]:.6g}"
+        return f"{name} == {self.points[code - 1 - len(self.symbols)]:.6g}"
+
+
+def _range_words(name: str, low: float, high: float) -> str:
+    if high == np.inf:
+        return f"{name} >= {low:.6g}" if low > -np.inf else f"{name} is any other number"
+    return f"{name} < {high:.6g}" if low == -np.inf else f"{low:.6g} <= {name} < {high:.6g}"
 
 
 @dataclass(frozen=True)
@@ -118,6 +132,11 @@ class Coder:
             difference = _difference(*numbers[i : i + 2])
             if difference is not None:
                 out[first + i] = step.numbers(difference)
+
+    @property
+    def single(self) -> Leaf | None:
+        """The only number of the output, where it is one and nothing else varies."""
+        return self.leaves[0] if len(self.leaves) == 1 and len(self.shapes) == 1 else None
 
     def words(self, feature: int, code: int) -> str:
         """What a code of a feature says."""

@@ -72,6 +72,8 @@ def test_a_vectorised_sampler_works_as_well() -> None:
     sampler = ArraySampler(lambda data, size, rng: data + rng.laplace(0.0, 1.0, size))
     found = ask(sampler, BIT)
     assert 0.7 < found.lower < 1.0
+    assert found.witness is not None
+    assert "output <" in found.witness.event or "output >=" in found.witness.event
 
 
 def test_apply_makes_it_sampling_only_but_works() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpest.engine.columns import HOLE, NAN_KEY, Columns, Group, Shape, from_array
-from dpest.privacy.coding import learn_coder
+from dpest.privacy.coding import Leaf, learn_coder
 from dpest.privacy.events import Counts, Event, Hits, chance_explains_zero
 from dpest.privacy.from_samples import Conclusion, Table, conclude
 from dpest.privacy.scoring import learn_score
@@ -110,6 +110,12 @@ def test_codes_keep_special_values_apart() -> None:
     assert coder.words(1, int(first[600])) == "output[0] is NaN"
     assert coder.words(1, int(first[900])) == "output[0] == 0"
     assert (codes < np.array(coder.sizes)[:, None]).all()
+
+
+def test_codes_that_touch_are_one_range_in_words() -> None:
+    leaf = Leaf((None,), np.array([7.0]), np.array([0.0, 1.0, 2.0]))
+    assert leaf.all_words("x", [1, 2, 3, 4]) == ["x is None", "x == 7", "x < 1"]
+    assert leaf.all_words("x", [4, 6]) == ["0 <= x < 1", "x >= 2"]
 
 
 def test_the_score_finds_the_difference_of_running_sums() -> None:
