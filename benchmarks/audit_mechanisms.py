@@ -165,8 +165,12 @@ def truncated_geometric(data: Any, size: int, rng: np.random.Generator, n: int =
     c = int(np.asarray(data).ravel()[0])
     k = math.ceil(math.log(2 / EPS))
     d = (2 ** (k + 1) + 1) * (2**k + 1) ** (n - 1)
-    cumulative = [2 ** (k * (c - z)) * (2**k + 1) ** (n - (c - z)) if z < c
-                  else d - 2 ** (k * (z - c + 1)) * (2**k + 1) ** (n - 1 - (z - c)) for z in range(n)] + [d]
+    cumulative = [
+        2 ** (k * (c - z)) * (2**k + 1) ** (n - (c - z))
+        if z < c
+        else d - 2 ** (k * (z - c + 1)) * (2**k + 1) ** (n - 1 - (z - c))
+        for z in range(n)
+    ] + [d]
     u = rng.integers(1, d, size, endpoint=True)
     return np.searchsorted(np.array(cumulative), u, side="left")
 

@@ -22,8 +22,16 @@ from audit_mechanisms import CASES, Case
 import dpest
 from dpest.inputs import pattern_pairs
 
-OPTIMUM = {"LaplaceParallel": 0.0572, "PrefixSum": 0.7557, "NumericalSVT": 0.0677, "SVT3": 0.197, "SVT5": 1.763, "SVT6": 0.2828,
-           "SVT34Parallel": 0.275, "ReportNoisyMax4": 0.3557}
+OPTIMUM = {
+    "LaplaceParallel": 0.0572,
+    "PrefixSum": 0.7557,
+    "NumericalSVT": 0.0677,
+    "SVT3": 0.197,
+    "SVT5": 1.763,
+    "SVT6": 0.2828,
+    "SVT34Parallel": 0.275,
+    "ReportNoisyMax4": 0.3557,
+}
 HEAD = """# Audits of the 20 mechanisms of the DP-Sniper evaluation
 
 Each mechanism is a black box, a vectorised NumPy function of (data, size, rng); eps = 0.1, the patterns of its adjacency in
@@ -44,16 +52,27 @@ def measure(case: Case, samples: int, seed: int) -> dict[str, Any]:
     result = dpest.audit(case.mechanism, pairs, samples=samples, seed=seed)
     spent = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     print(f"{result}\n  {spent}", flush=True)
-    return {"lower": result.lower, "estimate": result.epsilon, "attack": result.attack, "pair": str(result.pair),
-            "runs": result.runs, "event": str(result.witness.event), "samples": samples, "seed": seed, **spent}
+    return {
+        "lower": result.lower,
+        "estimate": result.epsilon,
+        "attack": result.attack,
+        "pair": str(result.pair),
+        "runs": result.runs,
+        "event": str(result.witness.event),
+        "samples": samples,
+        "seed": seed,
+        **spent,
+    }
 
 
 def row(case: Case, found: dict[str, Any]) -> str:
     exact = "infinite" if math.isinf(case.exact) else f"{case.exact:.4f}"
     share = "" if math.isinf(case.exact) else f"{found['lower'] / case.exact:.3f}"
     optimum = f"{OPTIMUM[case.name]:.4f}" if case.name in OPTIMUM else ""
-    return (f"| {case.name} | **{found['lower']:.4f}** | {exact} | {share} | {case.published:.3f} | {case.at_a_tenth:.3f} | "
-            f"{optimum} | {found['attack']} | {found['cpu']:.0f} | {found['runs'] / 1e6:.0f} |")
+    return (
+        f"| {case.name} | **{found['lower']:.4f}** | {exact} | {share} | {case.published:.3f} | {case.at_a_tenth:.3f} | "
+        f"{optimum} | {found['attack']} | {found['cpu']:.0f} | {found['runs'] / 1e6:.0f} |"
+    )
 
 
 def table(store: dict[str, Any]) -> str:
