@@ -11,7 +11,7 @@ from dpest.engine.columns import Shape, constant_key
 from dpest.engine.trace import Limits, trace
 from dpest.errors import DpestError
 from dpest.graph.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Where
-from dpest.laws.discrete import Atoms
+from dpest.laws.discrete import Atoms, Whole
 
 _MOST_PATHS = 4096
 _MOST_OUTCOMES = 1 << 14
@@ -49,6 +49,8 @@ def _values(leaf: Any) -> list[Any]:
             return list(dict.fromkeys([*_values(yes), *_values(no)]))
         case Draw(law=law) if isinstance(law, Atoms):
             return [float(x) for x in law.points]
+        case Draw(law=law) if isinstance(law, Whole) and law.high - law.low < _MOST_OUTCOMES:
+            return [float(x) for x in range(law.low, law.high + 1)]
         case _ if isinstance(leaf, NODES):
             raise _Unlisted
         case _:
