@@ -163,8 +163,19 @@ def _numeric(x: Any) -> Any:
     raise ExactRefused(f"arithmetic on a value that may be {x!r}")
 
 
+@lru_cache(maxsize=1 << 14)
+def _plain_literal(relation: Relation, value: Linear) -> Literal | None:
+    """An inequality of draws alone, as one object for one node: what is known of it is worked out once."""
+    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
+    plain = relation is not Relation.EQ and len(terms) == len(value.terms) > 0
+    return Literal(terms, value.constant, relation) if plain else None
+
+
 def _compared(relation: Relation, value: Linear, ask: Ask) -> bool:
     """Decides value >= 0, > 0 or == 0; an extreme value is compared argument by argument."""
+    plain = _plain_literal(relation, value)
+    if plain is not None:
+        return ask(plain)
     if relation is not Relation.EQ:
         for node, c in value.terms:
             if isinstance(node, Extreme):

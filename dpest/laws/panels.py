@@ -17,6 +17,7 @@ from dpest.numerics.quadrature import NODES, ORDER, TO_COEFFICIENTS, rounding
 _HALVINGS = 40
 _MOST = 20_000  # panels that one round may hold before no more are halved
 NEGLIGIBLE = 800.0  # how many nats below the largest value a tabulated density ends
+_SHORT = 100.0
 _RANGE = 6.0  # nats that a density may span on one panel
 
 
@@ -218,8 +219,12 @@ def tabulate(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale:
     `log_f` answers with the relative error of its values; no panel is halved to look below it. An end at which the
     density is positive but negligible is open: the density is taken to decay exponentially beyond it.
     """
-    edges = _worthwhile(log_f, edges, kinks)
-    ends = [_tail(log_f, float(end), sign, scale) for sign, end in ((-1, edges[0]), (1, edges[-1]))]
+    all_edges = edges
+    for nats in (_SHORT, NEGLIGIBLE):  # where the tails are exponential already a short table says it all
+        edges = _worthwhile(log_f, all_edges, kinks, nats)
+        ends = [_tail(log_f, float(end), sign, scale) for sign, end in ((-1, edges[0]), (1, edges[-1]))]
+        if all(e.exact for e in ends):
+            break
     low, high = edges[:-1], edges[1:]
     wide = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
     low, high = low[wide], high[wide]
@@ -257,7 +262,7 @@ def _overall(law: Panels, errors: Floats) -> float:
     return float((share * errors).sum() + errors[matter].max(initial=0.0))
 
 
-def _worthwhile(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...]) -> Floats:
+def _worthwhile(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], nats: float) -> Floats:
     """The edges without those beyond all kinks whose panels are negligible."""
     edges = np.unique(edges)
     middles = 0.5 * (edges[1:] + edges[:-1])
@@ -265,7 +270,7 @@ def _worthwhile(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...]) -> 
     top = max(float(at_edges.max()), float(at_middles.max()))
     panel = np.maximum(np.maximum(at_edges[1:], at_edges[:-1]), at_middles)
     between = (edges[:-1] < max(kinks)) & (edges[1:] > min(kinks)) if kinks else np.zeros(panel.shape, bool)
-    kept = np.flatnonzero((panel > top - NEGLIGIBLE) | (between & (panel > -np.inf)))
+    kept = np.flatnonzero((panel > top - nats) | (between & (panel > -np.inf)))
     return edges[kept[0] : kept[-1] + 2] if kept.size else edges
 
 

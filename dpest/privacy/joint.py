@@ -17,7 +17,7 @@ from dpest.privacy.blocks import Block, product_points
 from dpest.privacy.line import Tail, larger
 from dpest.privacy.logs import BothWays, Logs, Sup, best, logs_at
 
-_MOST_POINTS = 4_000
+_MOST_POINTS = 1_600
 _STEPS = 200
 _SIZES = 2.0 ** np.arange(-40, 7)
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
