@@ -38,12 +38,16 @@ class Question:
 
 def question_options(command: F) -> F:
     """The target, its pairs and its parameters."""
+    return click.argument("target")(input_options(command))
+
+
+def input_options(command: F) -> F:
+    """The pairs and the parameters."""
     for decorate in (
         click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the mechanism; repeatable."),
         click.option("--adjacency", metavar="l1|linf", help="Which of the seven patterns are adjacent.  [default: linf]"),
         click.option("-n", "n", type=int, metavar="N", help="Use the input patterns with N coordinates."),
         click.option("--pair", "pairs", nargs=2, multiple=True, metavar="D D'", help="Two adjacent inputs; repeatable."),
-        click.argument("target"),
     ):
         command = decorate(command)
     return command

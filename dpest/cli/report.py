@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpest.cli.options import ask, question, sampling_options
+from dpest.cli.options import ask, input_options, question, sampling_options
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ SUFFIX = {"html": ".html", "markdown": ".md", "json": ".json"}
 @click.option("--html", "html", is_flag=True, help="A page that opens from disk (the default), as dpest-report.html.")
 @click.option("--markdown", "markdown", is_flag=True, help="Markdown, on standard output.")
 @click.option("--json", "json", is_flag=True, help="JSON, on standard output.")
-@click.option("-n", "n", type=int, metavar="N", help="Coordinates of the input patterns for mechanisms that are not built in.")
-@click.option("--adjacency", metavar="l1|linf", help="Which patterns are adjacent, for those.")
+@input_options
 @sampling_options
 def command(names: tuple[str, ...], html: bool, markdown: bool, json: bool, **options: Any) -> None:
     """Report on NAMES (built-in algorithms or FILE.py:FUNCTION), or on all 21 built-in algorithms.
@@ -61,11 +60,11 @@ def _entries(names: Sequence[str], options: dict[str, Any]) -> Iterator[Entry]:
     chosen = names or [a.name for a in gallery()]
     with click.progressbar(chosen, label="dpest", file=sys.stderr) as bar:
         for name in bar:
-            asked = question({**options, "target": name, "pairs": (), "params": ()})
-            if asked.target.algorithm is not None and asked.n is None:
+            asked = question({**options, "target": name})
+            if asked.target.algorithm is not None and not any((asked.pairs, asked.n, asked.adjacency, asked.params)):
                 yield algorithm_entry(asked.target.algorithm, **asked.sampling)
             else:
-                yield entry(asked.target.name, asked.target.function, ask(asked, "auto"), {})
+                yield entry(asked.target.name, asked.target.function, ask(asked, "auto"), asked.params)
 
 
 def _write(form: str, path: Path | None, entries: tuple[Entry, ...]) -> None:
