@@ -58,7 +58,7 @@ def _entries(names: Sequence[str], options: dict[str, Any]) -> Iterator[Entry]:
     from dpest.report.build import algorithm_entry, entry
 
     chosen = names or [a.name for a in gallery()]
-    with click.progressbar(chosen, label="dpest", file=sys.stderr) as bar:
+    with click.progressbar(chosen, label="dpest", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
         for name in bar:
             asked = question({**options, "target": name})
             if asked.target.algorithm is not None and not any((asked.pairs, asked.n, asked.adjacency, asked.params)):
