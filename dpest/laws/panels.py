@@ -213,7 +213,9 @@ def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
     return np.asarray(columns[0][at] + z * b1 - b2)
 
 
-def tabulate(log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str, trusted: float = 700.0) -> Panels:
+def tabulate(
+    log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str, trusted: float = 700.0
+) -> Panels:
     """The measure with density e^log_f between the first and the last edge, on panels as fine as it takes.
 
     `log_f` answers with the relative error of its values; no panel is halved to look below it. An end at which the
