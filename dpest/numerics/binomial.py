@@ -104,7 +104,7 @@ def _edge(inside: Callable[[Floats], NDArray[np.bool_]], outer: Floats, inner: F
         good = inside(np.exp(middle))
         within = np.where(good, middle, within)
         out = np.where(good, out, middle)
-        if np.all(np.abs(out - within) <= 1e-15 * np.maximum(np.abs(out), 1)):
+        if np.all(np.abs(out - within) <= 1e-12):
             break
     return np.asarray(np.exp(out))
 
