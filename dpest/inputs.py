@@ -145,7 +145,7 @@ def _same_shape(left: Any, right: Any) -> None:
 
 def _has_nan(data: Any) -> bool:
     if isinstance(data, np.ndarray):
-        return bool(np.issubdtype(data.dtype, np.number) and np.isnan(data).any())
+        return bool(np.isnan(data).any()) if np.issubdtype(data.dtype, np.number) else any(map(_has_nan, data.ravel().tolist()))
     if isinstance(data, list | tuple):
         return any(_has_nan(x) for x in data)
     if isinstance(data, Mapping):

@@ -238,7 +238,10 @@ def bernoulli_law(p: float) -> Atoms:
 
 def categorical_law(probabilities: npt.ArrayLike) -> Atoms:
     """An index, with the given probabilities."""
-    values = np.asarray(probabilities, float)
+    try:
+        values = np.asarray(probabilities, float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.ndim != 1 or values.size == 0:
         raise InvalidLaw(f"categorical(probs) needs a non-empty list of probabilities, got {probabilities!r}")
     return atoms({float(i): float(p) for i, p in enumerate(values)}, f"categorical({values.size} values)")

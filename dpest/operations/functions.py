@@ -106,9 +106,17 @@ def _listed(name: str, values: tuple[Any, ...]) -> list[Any]:
     if not items:
         raise InvalidInput(f"{name}(values) needs at least one value, got none")
     for x in items:
-        if not isinstance(x, Dist) and not (isinstance(x, int | float | np.number) and math.isfinite(x)):
-            raise UnsupportedOperation(f"{name}(values) needs finite numbers or random values, got {x!r}")
+        if not isinstance(x, Dist) and not (isinstance(x, int | float | np.number) and not math.isnan(x)):
+            raise UnsupportedOperation(f"{name}(values) needs numbers or random values, got {x!r}")
     return [unwrap(x) for x in items]
+
+
+def _without_infinite(pick: Pick, values: list[Any]) -> list[Any]:
+    """The values without those that can never be the extreme one, or the infinite one that always is."""
+    always = math.inf if pick is Pick.MAX else -math.inf
+    if any(not isinstance(v, NODES) and v == always for v in values):
+        return [always]
+    return [v for v in values if isinstance(v, NODES) or v != -always] or [-always]
 
 
 def _random(values: list[Any]) -> bool:
@@ -116,12 +124,15 @@ def _random(values: list[Any]) -> bool:
 
 
 def _extreme(pick: Pick, values: list[Any]) -> Any:
+    values = _without_infinite(pick, values)
     if _random(values):
         return Dist(Extreme(pick, tuple(values))) if len(values) > 1 else wrap(values[0])
     return builtins.max(values) if pick is Pick.MAX else builtins.min(values)
 
 
 def _arg(pick: Pick, values: list[Any]) -> Any:
+    if _random(values) and any(not isinstance(v, NODES) and math.isinf(v) for v in values):
+        raise UnsupportedOperation(f"arg{pick.value}(values) needs finite numbers beside random values, got an infinite one")
     if _random(values) and len(values) > 1:
         return Dist(ArgExtreme(pick, tuple(values)))
     return values.index(_extreme(pick, values)) if not _random(values) else 0

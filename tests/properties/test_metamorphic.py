@@ -81,7 +81,7 @@ def test_independent_parts_add_per_direction(one: Program, other: Program, pair:
         assert getattr(both, way) == pytest.approx(sum(getattr(p, way) for p in parts), rel=1e-9, abs=1e-12)
 
 
-@few
+@settings(few, max_examples=3)
 @given(families, scales, st.sampled_from([1e-3, 8.0, 1e5]), st.tuples(st.integers(-2, 2), st.integers(-2, 2)), st.integers(1, 2))
 def test_scaling_inputs_thresholds_and_noise_together_changes_nothing(
     family: Any, scale: float, factor: float, values: tuple[int, int], change: int
