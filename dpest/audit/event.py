@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
@@ -116,28 +117,34 @@ def _row_words(table: RowTable, place: int, width: int) -> str:
     parts = [plain(x, table.rows.names) for x in table.rows.values[place]]
     texts = [str(next(iter(p.values()))) if isinstance(p, dict) else show(p) for p in parts]
     kept = [t for t in texts if t != MISSING]
-    return kept[0] if width == 1 else f"({', '.join(kept)}{',' if len(kept) == 1 else ''})"
+    return kept[0] if len(kept) == 1 else f"({', '.join(kept)})"
 
 
 def _pieces(cells: Cells, inside: NDArray[np.bool_], width: int) -> list[str]:
     """Runs of neighbouring cells as inequalities."""
-    name = cells.column.words(width)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
-    pieces = []
-    for first, after in edges.reshape(-1, 2):
-        low, high = cells.bounds(int(first))[0], cells.bounds(int(after) - 1)[1]
-        pieces.append(_interval(name, low, high, cells.column.reading))
-    return pieces
+    return [_interval(cells, int(first), int(after) - 1, width) for first, after in edges.reshape(-1, 2)]
 
 
-def _interval(name: str, low: float, high: float, reading: Reading) -> str:
+def _interval(cells: Cells, first: int, last: int, width: int) -> str:
+    name = cells.column.words(width)
+    low, high = cells.bounds(first)[0], cells.bounds(last)[1]
     if high == np.nextafter(low, np.inf):
         return f"{name} = {show(low)}"
     if np.isinf(low) and np.isinf(high):
         return f"{name} is a number"
-    whole = reading not in (Reading.VALUE, Reading.DIFFERENCE)
-    if np.isinf(low):
-        return f"{name} < {high:.10g}"
-    if np.isinf(high):
-        return f"more than {int(low) - 1} {name}" if whole and reading is Reading.TRAILING_ZEROS else f"{name} >= {low:.10g}"
-    return f"{low:.10g} <= {name} < {high:.10g}"
+    if np.isinf(high) and cells.column.reading is Reading.TRAILING_ZEROS:
+        return f"more than {math.ceil(low) - 1} {name}"
+    # The double after an atom is a break of its own: the cell starts beyond the atom, or ends with it.
+    beyond, upto = _atom_before(cells, low), _atom_before(cells, high)
+    left = "" if np.isinf(low) else f"{show(beyond)} < " if beyond is not None else f"{low:.10g} <= "
+    right = "" if np.isinf(high) else f" <= {show(upto)}" if upto is not None else f" < {high:.10g}"
+    if right:
+        return f"{left}{name}{right}"
+    return f"{name} > {show(beyond)}" if beyond is not None else f"{name} >= {low:.10g}"
+
+
+def _atom_before(cells: Cells, edge: float) -> float | None:
+    """The atom that ends just before an edge, if there is one."""
+    before = float(np.nextafter(edge, -np.inf))
+    return before if np.isfinite(edge) and before in cells.breaks else None

@@ -13,6 +13,8 @@ import pytest
 
 import dpest
 from dpest.audit import AuditResult, AuditWitness, all_pairs, neighbouring_pairs, scaled_patterns
+from dpest.audit.additive import Additive
+from dpest.audit.cells import Column, Reading, named_cells
 from dpest.audit.event import Event
 from dpest.audit.outputs import encode_array
 from dpest.errors import CheckpointError, InvalidInput, InvalidPair, UnknownName
@@ -222,3 +224,26 @@ def test_the_words_of_an_event_are_the_event() -> None:
     values = np.array([bound - 0.01, bound + 0.01])
     inside = event.contains(encode_array(values, 2), np.random.default_rng(0))
     assert inside.tolist() == ([True, False] if "<" in words else [False, True])
+
+
+@pytest.mark.parametrize(
+    ("inside", "words"),
+    [
+        ([True, True, False, False, False, False], "output <= 0"),
+        ([False, True, False, False, False, False], "output = 0"),
+        ([False, False, True, True, True, True], "output > 0"),
+        ([False, False, False, False, True, True], "output >= 2.5"),
+        ([False, False, True, True, False, False], "0 < output < 2.5"),
+        ([True, False, False, True, True, True], "output < 0 or output >= 1.5"),
+    ],
+)
+def test_intervals_in_words(inside: list[bool], words: str) -> None:
+    cells = named_cells(Column(0), np.array([0.0, np.nextafter(0.0, 1.0), 1.5, 2.5]), [])
+    weights = np.array([float(x) for x in inside])
+    assert str(Event(Additive((cells,), (weights,)), 0.5, True, 1)) == words
+
+
+def test_trailing_zeros_in_words() -> None:
+    cells = named_cells(Column(0, Reading.TRAILING_ZEROS), np.array([4.0]), [])
+    event = Event(Additive((cells,), (np.array([0.0, 1.0, 0.0]),)), 0.5, True, 1)
+    assert str(event) == "more than 3 trailing zero bits of output"
