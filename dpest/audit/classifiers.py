@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -190,9 +191,8 @@ def _network(vector: Vector, x: Matrix, y: NDArray[np.int64]) -> Network:
         tol=0.0,
         random_state=0,
     )
-    import warnings
-
     with warnings.catch_warnings():
+        # That the steps are spent is what was asked for.
         warnings.simplefilter("ignore")
         model.fit(x, y)
     return Network(vector, tuple(zip(model.coefs_, model.intercepts_, strict=True)))

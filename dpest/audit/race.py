@@ -14,6 +14,7 @@ from dpest.inputs import Pair
 
 _ROUNDS = (60_000, 300_000)
 _LATE_FEATURES = 2
+_LATE_PAIRS = 3
 _PLAIN_BONUS = 0.06
 
 Fit = Callable[[str, Batch, Batch], Attack]
@@ -50,11 +51,13 @@ class Standing:
 
 def rounds(samples: int, runners: int) -> list[tuple[int, int]]:
     """(samples per input, pairs that take part) for each round; the last has one pair and all samples."""
-    if runners == 1:
-        early = [(n, 1) for n in _ROUNDS[:1] if 4 * n <= samples]
-        return [*early, (samples, 1)]
-    plan = [(n, max(1, min(runners, runners if k == 0 else 3))) for k, n in enumerate(_ROUNDS) if 2 * n <= samples]
-    return [*(plan or [(samples, runners)]), (samples, 1)] if plan else [(samples, runners)]
+    alone = runners == 1
+    early = [
+        (n, min(runners, _LATE_PAIRS) if k else runners) for k, n in enumerate(_ROUNDS) if (4 if alone else 2) * n <= samples
+    ]
+    if not early:
+        return [(samples, runners)]
+    return [*(early[:1] if alone else early), (samples, 1)]
 
 
 def race(

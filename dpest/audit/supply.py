@@ -66,7 +66,6 @@ class Supply:
     seed: int
     where: Where
     runs: int = 0
-    interrupted: bool = False
     _kept: dict[tuple[int, Stage], list[Batch]] = field(default_factory=dict)
 
     def get(self, place: int, stage: Stage, count: int) -> Batch:
@@ -80,7 +79,6 @@ class Supply:
             gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have}")
             kept[:] = [joined([*kept, *gathered.state])]
             self.runs += gathered.done
-            self.interrupted |= gathered.interrupted
         whole = kept[0]
         return whole if len(whole) == count else Batch(whole.values[:count], whole.names, whole.single)
 

@@ -11,6 +11,7 @@ from dpest.audit.attacks import attack_from_dict, attack_to_dict, feature_names,
 from dpest.audit.choose import Goal, calibration, choose_cut
 from dpest.audit.outputs import encode_array, encode_rows
 from dpest.audit.prior import prior_covariance
+from dpest.audit.race import rounds
 from dpest.audit.table import fit_table, is_discrete
 from dpest.results import Direction
 
@@ -98,3 +99,11 @@ def test_the_cut_finds_the_direction_and_keeps_to_a_size() -> None:
     assert cut.promise > 1.5
     sized = choose_cut(-left, -right, Goal(50_000, 0.05, size=0.05), None)
     assert sized.hits[0 if sized.direction is Direction.RIGHT else 1] >= 0.05 * 50_000
+
+
+def test_the_rounds_of_a_race_end_with_one_pair_and_all_samples() -> None:
+    assert rounds(1_000_000, 7) == [(60_000, 7), (300_000, 3), (1_000_000, 1)]
+    assert rounds(200_000, 7) == [(60_000, 7), (200_000, 1)]
+    assert rounds(20_000, 7) == [(20_000, 7)]
+    assert rounds(1_000_000, 1) == [(60_000, 1), (1_000_000, 1)]
+    assert rounds(100_000, 1) == [(100_000, 1)]
