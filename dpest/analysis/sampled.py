@@ -25,7 +25,8 @@ from dpest.engine.sampling import TracedSampler
 from dpest.engine.streams import resolve_seed, stream
 from dpest.errors import InvalidInput
 from dpest.inputs import Pair
-from dpest.privacy.from_samples import Table, conclude
+from dpest.privacy.from_samples import conclude
+from dpest.privacy.table import Table
 from dpest.results import Result
 
 DEFAULT_SAMPLES = 1_000_000

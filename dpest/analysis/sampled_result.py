@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpest.inputs import Pair
-from dpest.privacy.from_samples import Conclusion, Finding, Side, Table
+from dpest.privacy.from_samples import Conclusion, Finding, Side
+from dpest.privacy.table import Table
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 
 
@@ -63,23 +64,14 @@ def _result(
 
 
 def _pair_result(pair: Pair, finding: Finding, table: Table) -> PairResult:
-    forward, backward = (_side_epsilon(side) for side in finding.sides)
-    witness = _witness(pair, _telling(finding), table)
-    return PairResult(pair, finding.epsilon, finding.lower, finding.upper, forward, backward, witness)
-
-
-def _side_epsilon(side: Side) -> float:
-    return math.inf if side.infinite else max(0.0, side.lower, side.hits.log_ratio)
-
-
-def _telling(finding: Finding) -> Side:
-    """The direction that shows more."""
-    return max(finding.sides, key=lambda side: (side.infinite is not None, side.lower, side.hits.log_ratio))
+    forward, backward = finding.sides
+    witness = _witness(pair, forward if finding.forward >= finding.backward else backward, table)
+    return PairResult(pair, finding.epsilon, finding.lower, finding.upper, finding.forward, finding.backward, witness)
 
 
 def _witness(pair: Pair, side: Side, table: Table) -> Witness | None:
-    event, hits = (side.infinite_event, side.infinite) if side.infinite else (side.event, side.hits)
-    if event is None or hits is None or not hits.more:
+    event, hits = side.shown, side.shown_hits
+    if not hits.more:
         return None
     more, fewer = (math.log(k / n) if k else -math.inf for k, n in ((hits.more, hits.of_more), (hits.fewer, hits.of_fewer)))
     left, right = (more, fewer) if event.direction is Direction.LEFT else (fewer, more)
@@ -90,10 +82,10 @@ def _notes(worst: Finding, facts: Facts, *, exhaustive: bool, learned: bool) -> 
     notes = [f"seed {facts.seed}: the same seed gives the same answer"]
     if facts.interrupted:
         notes.append(f"stopped early: this is the answer from {facts.samples:,} samples of each input")
-    side = _telling(worst)
-    if side.infinite is not None:
+    side = max(worst.sides, key=lambda s: (s.infinite, s.lower, s.hits.log_ratio))
+    if side.infinite:
         notes.append(
-            f"infinite: an event was seen {side.infinite.more:,} times under one input and never under the other, more than "
+            f"infinite: an event was seen {side.shown_hits.more:,} times under one input and never under the other, more than "
             "chance explains at the loss that shared outputs support"
         )
     elif side.hits.more and side.hits.fewer:

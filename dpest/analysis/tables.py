@@ -16,8 +16,8 @@ from dpest.engine.tally import Tally
 from dpest.inputs import show
 from dpest.privacy.coding import Coder, Codes, Leaf, learn_coder
 from dpest.privacy.events import Counts, Floats, Mask
-from dpest.privacy.from_samples import Table
 from dpest.privacy.scoring import Score, fit_weights
+from dpest.privacy.table import Table
 
 _SHOWN = 4
 _MANY = 32

@@ -100,11 +100,11 @@ def choose(counts: Counts, orders: Sequence[Ints], direction: Direction, *, sing
     p, q = counts.towards(direction)
     candidates = [_joined(p, q, order, caution) for order in orders]
     if singles:
-        alone = _promise(p, p.sum(), q, q.sum(), caution + math.sqrt(2 * math.log(len(p))))
+        alone = promise(p, p.sum(), q, q.sum(), caution + math.sqrt(2 * math.log(len(p))))
         candidates.append((float(alone.max()), np.array([int(np.argmax(alone))])))
-    promise, cells = max(candidates, key=lambda c: c[0])
+    best, cells = max(candidates, key=lambda c: c[0])
     event = Event(np.isin(np.arange(len(p)), cells), direction)
-    return Chosen(event, promise, _prefers_total(counts.hits(event)))
+    return Chosen(event, best, _prefers_total(counts.hits(event)))
 
 
 def ratio_order(counts: Counts, direction: Direction) -> Ints:
@@ -120,31 +120,20 @@ def score_order(scores: Floats, direction: Direction) -> Ints:
 
 
 def _joined(p: Ints, q: Ints, order: Ints, caution: float) -> tuple[float, Ints]:
-    promise = _promise(np.cumsum(p[order]), p.sum(), np.cumsum(q[order]), q.sum(), caution)
-    best = int(np.argmax(promise))
-    return float(promise[best]), order[: best + 1]
+    promises = promise(np.cumsum(p[order]), p.sum(), np.cumsum(q[order]), q.sum(), caution)
+    best = int(np.argmax(promises))
+    return float(promises[best]), order[: best + 1]
 
 
-def _promise(p: Ints, n: int, q: Ints, m: int, caution: float) -> Floats:
+def promise(p: Ints, n: int, q: Ints, m: int, caution: float) -> Floats:
     """The log ratio less its errors; where that is below 0, how far the ratio is from 0 counts, in errors."""
     more, fewer = p + 0.5, q + 0.5
     ratio: Floats = np.log(more / (n + 1)) - np.log(fewer / (m + 1))
     error = np.sqrt(np.maximum(1 / more - 1 / (n + 1) + 1 / fewer - 1 / (m + 1), 1e-12))
-    promise = ratio - caution * error
-    return np.where(p > 0, np.where(promise > 0, promise, ratio / error - caution), -np.inf)
+    sure = ratio - caution * error
+    return np.where(p > 0, np.where(sure > 0, sure, ratio / error - caution), -np.inf)
 
 
 def _prefers_total(hits: Hits) -> bool:
     """Which of two bounds suits: both are valid, and the samples that bound must not be asked."""
     return hits.lower(0.05, given_total=True) >= hits.lower(0.05, given_total=False)
-
-
-def exclusive(counts: Counts, direction: Direction) -> Event:
-    """All cells that were seen under one input alone."""
-    p, q = counts.towards(direction)
-    return Event((p > 0) & (q == 0), direction)
-
-
-def chance_explains_zero(hits: int, shared: float, events: int, alpha: float) -> bool:
-    """Whether no hit under the other input is plausible at the largest loss that shared outputs support."""
-    return math.exp(-hits * math.exp(-min(shared, 700.0))) >= alpha / events

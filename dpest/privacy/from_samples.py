@@ -8,80 +8,38 @@ where an upper bound is given too, half of the whole on that.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.engine.columns import Shape
 from dpest.numerics.binomial import lower as binomial_lower
 from dpest.numerics.binomial import upper as binomial_upper
 from dpest.numerics.maximum import largest
-from dpest.privacy.events import (
-    Chosen,
-    Counts,
-    Event,
-    Floats,
-    Hits,
-    Ints,
-    Mask,
-    chance_explains_zero,
-    choose,
-    exclusive,
-    ratio_order,
-    score_order,
-)
+from dpest.privacy.events import Chosen, Counts, Event, Floats, Hits, Ints, choose, promise
+from dpest.privacy.table import Table
+from dpest.privacy.zeros import largest_shared, proof_of_infinity
 from dpest.results import Direction
 
 # In standard errors of the bound that is to come: the caution that pays, beside one for having chosen.
 _CAUTION_FOR_BOUND = 2.0
 _CAUTION_FOR_ESTIMATE = 0.5
+_FIRST_EVIDENCE = 1.65
 # Rarer outcomes enter the estimate only together, as part of an event, or where they clearly lead.
 _RARE = 1e-3
 _FEWEST_HITS = 10
 
 
 @dataclass(frozen=True)
-class Table:
-    """The counts of one pair in the parts that order the cells, choose events, and bound them.
-
-    Cells are outcomes or (`learned`) intervals of a score that was learned before; `scores` are high where the first
-    input is likelier.
-    """
-
-    ordering: Counts
-    choosing: Counts
-    bounding: Counts
-    learned: bool
-    words: Callable[[Mask], str]
-    scores: Floats | None
-    outcomes: frozenset[Shape] = frozenset()
-
-    @property
-    def all(self) -> Counts:
-        """All parts together."""
-        return self.ordering + self.choosing + self.bounding
-
-    @property
-    def decided_before(self) -> Counts:
-        """The counts of the cells that may be looked at one by one: all of them, unless the cells were made to differ."""
-        return self.bounding if self.learned else self.all
-
-    def orders(self, direction: Direction) -> list[Ints]:
-        """The orders in which cells are joined to events."""
-        by_score = [] if self.scores is None else [score_order(self.scores, direction)]
-        return by_score if self.learned else [*by_score, ratio_order(self.ordering, direction)]
-
-
-@dataclass(frozen=True)
 class Side:
-    """What is known of one direction of one pair."""
+    """What is known of one direction of one pair: the event that was bounded, and the one that shows most."""
 
     event: Event
     hits: Hits
     lower: float
-    infinite: Hits | None
-    infinite_event: Event | None
+    infinite: bool
+    shown: Event
+    shown_hits: Hits
 
 
 @dataclass(frozen=True)
@@ -91,6 +49,8 @@ class Finding:
     epsilon: float
     lower: float
     upper: float
+    forward: float
+    backward: float
     sides: tuple[Side, Side]
 
 
@@ -112,8 +72,8 @@ def conclude(tables: Sequence[Table], alpha: float, *, exhaustive: bool) -> Conc
     """The largest loss over the pairs, at confidence 1 - alpha for everything that is said."""
     upper = _uppers(tables, alpha / 2) if exhaustive else [math.inf] * len(tables)
     sides = _sides(tables, alpha / 2 if exhaustive else alpha)
-    points = [_points(table, pair) for table, pair in zip(tables, sides, strict=True)]
-    overall = _estimate(points)
+    points = [tuple(_points(table, side) for side in pair) for table, pair in zip(tables, sides, strict=True)]
+    overall = _estimate([p for pair in points for p in pair])
     findings = tuple(_finding(*found, overall) for found in zip(points, sides, upper, strict=True))
     worst = max(range(len(findings)), key=lambda i: (findings[i].epsilon, findings[i].lower))
     lower, highest = max(f.lower for f in findings), max(f.upper for f in findings)
@@ -121,11 +81,17 @@ def conclude(tables: Sequence[Table], alpha: float, *, exhaustive: bool) -> Conc
     return Conclusion(min(epsilon, highest), lower, highest, worst, findings)
 
 
-def _finding(points: tuple[Floats, Floats], sides: tuple[Side, Side], upper: float, overall: float) -> Finding:
+def _finding(points: Sequence[_Points], sides: tuple[Side, Side], upper: float, overall: float) -> Finding:
     lower = max(side.lower for side in sides)
-    infinite = any(side.infinite for side in sides)
-    epsilon = math.inf if infinite else max(lower, min(_estimate([points]), overall))
-    return Finding(min(epsilon, upper) if not infinite else epsilon, lower, math.inf if infinite else max(upper, lower), sides)
+    if any(side.infinite for side in sides):
+        upper = math.inf
+    upper = max(upper, lower)
+    most = min(overall, _estimate(points))
+    each = [
+        math.inf if side.infinite else max(side.lower, min(most, _estimate([p]))) for p, side in zip(points, sides, strict=True)
+    ]
+    forward, backward = (min(x, upper) for x in each)
+    return Finding(max(forward, backward), lower, upper, forward, backward, sides)
 
 
 # -- lower bounds --------------------------------------------------------------------------------------------------------
@@ -136,7 +102,7 @@ def _sides(tables: Sequence[Table], alpha: float) -> list[tuple[Side, Side]]:
     ranked = sorted((-c.promise, i, k) for i, pair in enumerate(chosen) for k, c in enumerate(pair))
     lead = ranked[0][1:]
     others = max(1, 2 * len(tables) - 1)
-    shared = max(0.0, *(_largest_shared(table) for table in tables))
+    shared = max(0.0, *(largest_shared(table) for table in tables))
     looked_at = sum(2 * len(table.all.left) + 2 for table in tables)
     zero = (shared, looked_at, alpha)
     first, second = (
@@ -156,74 +122,66 @@ def _chosen(table: Table, direction: Direction, caution: float) -> Chosen:
 
 
 def _side(table: Table, chosen: Chosen, alpha: float, zero: tuple[float, int, float]) -> Side:
+    direction = chosen.event.direction
     hits = table.bounding.hits(chosen.event)
-    proof = _proof(table, chosen.event.direction, *zero)
-    found = None if proof is None else table.decided_before.hits(proof)
-    return Side(chosen.event, hits, hits.lower(alpha, given_total=chosen.given_total), found, proof)
+    lower = hits.lower(alpha, given_total=chosen.given_total) if _worth_claiming(table, chosen.event) else 0.0
+    proof = proof_of_infinity(table, direction, *zero)
+    if proof is not None:
+        return Side(chosen.event, hits, lower, True, proof, table.decided_before.hits(proof))
+    return Side(chosen.event, hits, lower, False, *_telling(table, chosen.event, hits))
 
 
-# -- zeros ---------------------------------------------------------------------------------------------------------------
+def _worth_claiming(table: Table, event: Event) -> bool:
+    """Whether the part that chose a learned event shows something too: equal laws then hardly ever get a bound above 0."""
+    hits = table.choosing.hits(event)
+    return not table.learned or not hits.fewer or hits.log_ratio > _FIRST_EVIDENCE * hits.error
 
 
-def _largest_shared(table: Table) -> float:
-    """The largest loss that outputs seen under both inputs support."""
-    counts = table.decided_before
-    both = (counts.left > 0) & (counts.right > 0)
-    if not both.any():
-        return 0.0
-    ratios = np.log(counts.left[both] / counts.left.sum()) - np.log(counts.right[both] / counts.right.sum())
-    return float(np.abs(ratios).max())
-
-
-def _proof(table: Table, direction: Direction, shared: float, events: int, alpha: float) -> Event | None:
-    """An event that only one input showed, where chance cannot explain it."""
-    together = exclusive(table.ordering + table.choosing, direction)
-    hits = table.bounding.hits(together)
-    if hits.more and not hits.fewer and not chance_explains_zero(_scaled(hits), shared, events, alpha):
-        return together
-    counts = table.decided_before
-    p, q = counts.towards(direction)
-    alone = np.flatnonzero((p > 0) & (q == 0))
-    if not alone.size or not q.sum():
-        return None
-    best = alone[np.argmax(p[alone])]
-    event = Event(np.arange(len(p)) == best, direction)
-    return None if chance_explains_zero(_scaled(counts.hits(event)), shared, events, alpha) else event
-
-
-def _scaled(hits: Hits) -> int:
-    """The hits that as many samples of the first input would show as there are of the second."""
-    return int(hits.more * min(1.0, hits.of_fewer / hits.of_more))
+def _telling(table: Table, event: Event, hits: Hits) -> tuple[Event, Hits]:
+    """An outcome that shows more than the event that was bounded, or that event."""
+    if table.learned:
+        bolder = _chosen(table, event.direction, _CAUTION_FOR_ESTIMATE).event
+        found = [(event, hits), (bolder, table.bounding.hits(bolder))]
+    else:
+        p, q = table.all.towards(event.direction)
+        best = int(np.argmax(promise(p, p.sum(), q, q.sum(), 1.0)))
+        single = Event(np.arange(len(p)) == best, event.direction)
+        found = [(event, hits), (single, table.all.hits(single))]
+    return max(found, key=lambda f: f[1].log_ratio - f[1].error if f[1].fewer else -math.inf)
 
 
 # -- the estimate --------------------------------------------------------------------------------------------------------
 
 
-def _points(table: Table, sides: tuple[Side, Side]) -> tuple[Floats, Floats]:
+_Points = tuple[Floats, Floats]
+
+
+def _points(table: Table, side: Side) -> _Points:
     """Log ratios and their errors: of outcomes, or else of events that the first part chose and the second measured."""
     if not table.learned:
-        ratios, errors = _outcomes(table.all)
+        ratios, errors = _outcomes(*table.all.towards(side.event.direction))
         if ratios.size:
             return ratios, errors
-    bolder = (table.bounding.hits(_chosen(table, d, _CAUTION_FOR_ESTIMATE).event) for d in BOTH)
-    events = [h for h in (*(side.hits for side in sides), *bolder) if h.more and h.fewer]
+    bolder = table.bounding.hits(_chosen(table, side.event.direction, _CAUTION_FOR_ESTIMATE).event)
+    events = [h for h in (side.hits, bolder) if h.more and h.fewer]
     return np.array([max(0.0, h.log_ratio) for h in events]), np.array([h.error for h in events])
 
 
-def _outcomes(counts: Counts) -> tuple[Floats, Floats]:
-    n, m = int(counts.left.sum()), int(counts.right.sum())
-    both = (counts.left > 0) & (counts.right > 0) & (np.maximum(counts.left, counts.right) >= _FEWEST_HITS)
-    p, q = counts.left[both], counts.right[both]
-    ratio = np.abs(np.log(p / n) - np.log(q / m))
+def _outcomes(p: Ints, q: Ints) -> _Points:
+    """The outcomes that are likelier under the first input."""
+    n, m = int(p.sum()), int(q.sum())
+    both = (p > 0) & (q > 0) & (np.maximum(p, q) >= _FEWEST_HITS) & (p * float(m) >= q * float(n))
+    p, q = p[both], q[both]
+    ratio = np.maximum(np.log(p / n) - np.log(q / m), 0.0)
     error = np.sqrt(1 / p - 1 / n + 1 / q - 1 / m + 1e-300)
-    often = np.maximum(p / n, q / m) >= _RARE
+    often = p / n >= _RARE
     if often.any():
-        often |= (np.minimum(p, q) >= _FEWEST_HITS) & (ratio - 4 * error > ratio[often].max())
+        often |= (q >= _FEWEST_HITS) & (ratio - 4 * error > ratio[often].max())
         ratio, error = ratio[often], error[often]
     return ratio, error
 
 
-def _estimate(points: Sequence[tuple[Floats, Floats]]) -> float:
+def _estimate(points: Sequence[_Points]) -> float:
     return largest(np.concatenate([r for r, _ in points]), np.concatenate([e for _, e in points]))
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from dpest.engine.columns import HOLE, NAN_KEY, Columns, Group, Shape, from_array
 from dpest.privacy.coding import Leaf, learn_coder
-from dpest.privacy.events import Counts, Event, Hits, chance_explains_zero
-from dpest.privacy.from_samples import Conclusion, Table, conclude
+from dpest.privacy.events import Counts, Event, Hits
+from dpest.privacy.from_samples import Conclusion, conclude
 from dpest.privacy.scoring import learn_score
+from dpest.privacy.table import Table
+from dpest.privacy.zeros import chance_explains_zero
 from dpest.results import Direction
 
 RNG = np.random.default_rng(7)
