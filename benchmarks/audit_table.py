@@ -91,7 +91,19 @@ def table(store: dict[str, Any]) -> str:
     lines = [row(case, store[case.name]) for case in known]
     events = [f"| {c.name} | {store[c.name]['pair']} | {store[c.name]['event'].replace('|', chr(92) + '|')} |" for c in known]
     witness = "\n## The witnesses\n\n| mechanism | pair | event |\n|---|---|---|\n" + "\n".join(events) + "\n"
-    return HEAD.format(samples=first["samples"], seed=first["seed"]) + "\n".join(lines) + "\n" + witness
+    return HEAD.format(samples=first["samples"], seed=first["seed"]) + "\n".join(lines) + "\n" + remarks(store) + witness
+
+
+def remarks(store: dict[str, Any]) -> str:
+    """What the table shows, for better and for worse."""
+    known = [(c, bound(store[c.name], SINGLE), bound(store[c.name], JOINT)) for c in CASES if c.name in store]
+    weaker = [c.name for c, single, _ in known if single <= c.at_a_tenth]
+    above = [c.name for c, single, _ in known if single > c.exact]
+    wrong = [c.name for c, _, joint in known if joint > c.exact]
+    return (
+        f"\n- Above the exact loss: {', '.join(wrong) or 'no joint bound'}; of the single ones {', '.join(above) or 'none'}.\n"
+        f"- Weaker than DP-Sniper with as many samples (single bounds): {', '.join(weaker) or 'none'}.\n"
+    )
 
 
 def main() -> int:
