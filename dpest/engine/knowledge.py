@@ -31,9 +31,11 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
     lo, lo_strict, hi, hi_strict = known
     if flipped:
         lo, lo_strict, hi, hi_strict, bound = -hi, hi_strict, -lo, lo_strict, -bound
-    if lo > bound or (lo == bound and (lo_strict or not strict or smooth)):
+    # Bounds that differ by rounding alone leave no room between them: 7 * z >= 2.1 says what z >= 0.3 says.
+    grain = literal.grain
+    if lo > bound - grain or (lo == bound and (lo_strict or not strict or smooth)):
         return True
-    if hi < bound or (hi == bound and (hi_strict or strict or smooth)):
+    if hi < bound + grain or (hi == bound and (hi_strict or strict or smooth)):
         return False
     return None
 

@@ -40,7 +40,7 @@ from dpest.graph.nodes import (
     simplified,
     whole,
 )
-from dpest.laws.law import Discrete
+from dpest.laws.law import Continuous, Discrete
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,13 @@ class Literal:
             low += c * (a if c > 0 else b)
             high += c * (b if c > 0 else a)
         return low, high
+
+    @cached_property
+    def grain(self) -> float:
+        """How far apart two bounds on one direction may be by the rounding of their constants alone; 0 on a lattice."""
+        scales = [abs(c) * d.law.scale for d, c in self.terms if isinstance(d.law, Continuous)]
+        lead = abs(min(self.terms, key=lambda t: id(t[0]))[1])
+        return (1e-13 * sum(scales) + 1e-14 * abs(self.constant)) / lead if scales else 0.0
 
     def negated(self) -> Literal:
         """The opposite of an inequality."""

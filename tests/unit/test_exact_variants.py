@@ -289,6 +289,17 @@ def test_the_exact_loss_is_the_truth(name: str) -> None:
     check(ALL[name])
 
 
+@pytest.mark.parametrize(("left", "right"), [(0, 1), (1, 2), (3, 6)])
+def test_one_threshold_written_in_three_ways_leaves_no_gap(left: int, right: int) -> None:
+    """0.3 - 0.1 x, and (2.1 - 0.7 x) / 7, differ by rounding; no output may live in between."""
+
+    def mechanism(x: int) -> Any:
+        z = 0.1 * x + laplace(1.0)
+        return z >= 0.3, z - 0.3 >= 0, 7 * z >= 2.1
+
+    check(Case(mechanism, left, right, finite(*(coin(1 - laplace_cdf(0.3 - 0.1 * x)) for x in (left, right)))))
+
+
 @pytest.mark.parametrize("scale", [20.0, 1.0, 1e-2, 1e-4])
 def test_noises_of_very_different_scale(scale: float) -> None:
     """P(laplace(a) - laplace(b) > z) = (b^2 e^(-z/b) - a^2 e^(-z/a)) / (2 (b^2 - a^2)) for z >= 0."""

@@ -1,0 +1,95 @@
+"""Frozen scipy distributions: dpest's own families where it has them, a wrapper with the same answers else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats as stats
+
+import dpest
+from dpest.errors import ExactRefused
+from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
+from dpest.laws.discrete import Geometric, bernoulli_law, integers_law
+from dpest.laws.law import Continuous, Discrete
+from dpest.laws.scipy_law import from_frozen
+
+KNOWN = {
+    "laplace": (stats.laplace(1.0, 2.0), 1.0, Laplace(2.0)),
+    "norm": (stats.norm(scale=3.0), 0.0, Gaussian(3.0)),
+    "expon": (stats.expon(loc=-1.0, scale=0.5), -1.0, Exponential(0.5)),
+    "gumbel": (stats.gumbel_r(2.0, 4.0), 2.0, Gumbel(4.0)),
+    "logistic": (stats.logistic(), 0.0, Logistic(1.0)),
+    "uniform": (stats.uniform(2.0, 3.0), 2.0, Uniform(0.0, 3.0)),
+    "bernoulli": (stats.bernoulli(0.3), 0.0, bernoulli_law(0.3)),
+    "randint": (stats.randint(2, 7), 0.0, integers_law(2, 6)),
+    "dlaplace": (stats.dlaplace(0.5, loc=4), 4.0, Geometric(2.0)),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_families_are_our_own(name: str) -> None:
+    frozen, location, law = KNOWN[name]
+    assert from_frozen(frozen) == (location, law)
+
+
+@pytest.mark.parametrize(
+    "frozen", [stats.t(3.0, loc=1.0, scale=2.0), stats.gamma(2.5), stats.beta(2.0, 3.0), stats.gumbel_l(), stats.lognorm(1.0)]
+)
+def test_a_wrapper_answers_as_scipy_does(frozen: Any) -> None:
+    location, law = from_frozen(frozen)
+    assert isinstance(law, Continuous)
+    x = np.asarray(frozen.ppf([0.001, 0.2, 0.5, 0.9, 0.9999]))
+    np.testing.assert_allclose(law.log_density(x - location), frozen.logpdf(x), rtol=1e-10)
+    np.testing.assert_allclose(law.log_cdf(x - location), frozen.logcdf(x), rtol=1e-10)
+    np.testing.assert_allclose(law.log_sf(x - location), frozen.logsf(x), rtol=1e-10)
+
+
+def test_equal_parameters_make_equal_laws() -> None:
+    assert from_frozen(stats.t(3.0))[1] == from_frozen(stats.t(df=3.0, loc=5.0))[1]
+    assert from_frozen(stats.t(3.0))[1] != from_frozen(stats.t(4.0))[1]
+    histograms = [stats.rv_histogram((counts, [0.0, 1.0, 2.0]), density=False)() for counts in ([1, 2], [1, 2], [2, 1])]
+    laws = [from_frozen(h)[1] for h in histograms]
+    assert laws[0] == laws[1] != laws[2]
+
+
+def test_a_tail_is_known_where_scipy_underflows() -> None:
+    law = from_frozen(stats.gamma(2.0))[1]
+    assert isinstance(law, Continuous)
+    # P(X > x) = (1 + x) e^-x for the sum of two exponentials.
+    assert float(law.log_sf(2000.0)) == pytest.approx(math.log(2001.0) - 2000.0, rel=1e-12)
+
+
+def test_infinitely_many_points() -> None:
+    law = from_frozen(stats.poisson(3.0))[1]
+    assert isinstance(law, Discrete)
+    assert not law.finite
+    np.testing.assert_allclose(
+        law.log_between([0, 4, 2], [3, np.inf, 2]),
+        np.log([*stats.poisson(3.0).cdf([3]), stats.poisson(3.0).sf(3), stats.poisson(3.0).pmf(2)]),
+        rtol=1e-11,
+    )
+    assert float(law.log_between(700.0, np.inf)) == pytest.approx(float(stats.poisson(3.0).logpmf(700)), rel=1e-3)
+
+
+def test_an_underflow_is_not_taken_for_a_zero() -> None:
+    law = from_frozen(stats.skellam(2.0, 3.0))[1]
+    with pytest.raises(ExactRefused, match="underflows to zero"):
+        law.log_density(3000.0)
+
+
+def test_a_custom_distribution() -> None:
+    result = dpest.estimate(lambda x: x + dpest.from_scipy(stats.rv_discrete(values=([0, 1.5], [0.25, 0.75]))()) >= 1, (0, 1))
+    assert float(result) == math.inf
+    result = dpest.estimate(
+        lambda x: dpest.from_scipy(stats.rv_discrete(values=([0, 1.5], [0.5, 0.25 + 0.25]))()) + 0 * x, (0, 1)
+    )
+    assert float(result) == 0.0
+
+
+@pytest.mark.parametrize("size", [None, 3, (2, 2)])
+def test_sizes(size: Any) -> None:
+    draws = dpest.from_scipy(stats.t(3.0, loc=1.0), size=size)
+    assert np.shape(draws) == (() if size is None else (size,) if isinstance(size, int) else size)
