@@ -15,15 +15,16 @@ from dpest.cli.options import Question, inputs, json_option, question, question_
 @click.option("--claim", type=float, help="The claimed epsilon: stop as soon as it is refuted.")
 @click.option("--delta", type=float, default=0.0, show_default=True, help="The claimed delta.")
 @click.option("--attack", default="auto", show_default=True, help="auto, sniper or statdp.")
+@click.option("--features", default="auto", show_default=True, help="auto, or bits: does the arithmetic leak?")
 @sampling_options
 @json_option
-def command(claim: float | None, delta: float, attack: str, as_json: bool, **options: Any) -> int:
+def command(claim: float | None, delta: float, attack: str, features: str, as_json: bool, **options: Any) -> int:
     """Sample TARGET, look for the outputs that tell D from D', and bound its loss from below.
 
     Exit status: 0 the claim is not refuted (or none was made), 1 it is violated, 2 wrong use.
     """
     asked = question(options)
-    result = _audit(asked, claim=claim, delta=delta, attack=attack)
+    result = _audit(asked, claim=claim, delta=delta, attack=attack, features=features)
     click.echo(result.to_json() if as_json else str(result))
     return int(bool(result.violated))
 
