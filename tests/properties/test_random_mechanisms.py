@@ -42,13 +42,17 @@ def exactly(program: Program, pair: Pair) -> dpest.Result:
 
 
 def check_enumeration(program: Program, pair: Pair) -> None:
-    (found,) = exactly(program, pair).pairs
+    result = exactly(program, pair)
+    (found,) = result.pairs
     p, q = (enumeration.law(program, list(x)) for x in pair)
     truth = [enumeration.loss(p, q), enumeration.loss(q, p)]
     assert [found.forward, found.backward] == pytest.approx(truth, rel=1e-12, abs=1e-14)
     assert found.lower <= max(truth) <= found.upper
     if math.isfinite(found.epsilon):
         assert found.upper - found.lower < 1e-12
+    for epsilon in (0.0, 0.5):
+        delta = max(enumeration.delta(p, q, epsilon), enumeration.delta(q, p, epsilon))
+        assert float(result.delta(epsilon)) == pytest.approx(delta, rel=1e-9, abs=1e-12)
 
 
 def check_decisions(program: Program, pair: Pair) -> None:
