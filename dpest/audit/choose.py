@@ -30,6 +30,7 @@ class Goal:
     delta: float = 0.0
     size: float | None = None  # the least probability under the less likely input
     leeway: float = MANY_WEIGHTS
+    noise: float = 0.0  # the standard error of the ratio of one output
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,15 @@ def _best(likelier: Matrix, other: Matrix, ratio: _Ratio, goal: Goal) -> tuple[f
     if goal.size is not None:
         promise = np.where(k2 >= goal.size * len(b), promise, -math.inf)
     best = int(np.argmax(promise))
+    if calibrated is not None:
+        best = _widened(best, calibrated, promise, goal.noise)
     return float(promise[best]), float(cuts[best]), int(k1[best]), int(k2[best])
+
+
+def _widened(best: int, calibrated: Matrix, promise: Matrix, noise: float) -> int:
+    """The largest event whose ratio is as good within the noise of the score: its bound loses least to the final samples."""
+    alike = (calibrated >= calibrated[best] - noise) & np.isfinite(promise)
+    return max(best, int(np.flatnonzero(alike)[-1]))
 
 
 def _candidates(a: Matrix, b: Matrix) -> Matrix:

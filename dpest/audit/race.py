@@ -105,11 +105,12 @@ def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> l
     for name in names:
         attack = fit(name, train[0], train[1])
         left, right = attack.score(choose[0]), attack.score(choose[1])
-        ratio = (left, right)
+        ratio, judge = (left, right), attack
         if isinstance(attack, Additive) and name == "half-lines":
             judge = fit_additive(attack.cells, train[0], train[1])
             ratio = judge.score(choose[0]), judge.score(choose[1])
+        noise = judge.noise if isinstance(judge, Additive) else 0.0
         leeway = FEW_WEIGHTS if isinstance(attack, Additive) and len(attack.weights) < len(attack.cells) else MANY_WEIGHTS
-        cut = choose_cut(left, right, replace(goal, leeway=leeway), ratio)
+        cut = choose_cut(left, right, replace(goal, leeway=leeway, noise=noise), ratio)
         laps.append(Lap(runner, name, attack, cut))
     return laps

@@ -10,12 +10,12 @@ from functools import lru_cache
 import numpy as np
 
 from dpest.engine.expressions import Expr
-from dpest.engine.factors import Between, Bound, Density, Factor, Integral
+from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Integral
 from dpest.laws.continuous import Gaussian, Laplace, LaplaceSum
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
-from dpest.numerics.logspace import log_sum_by_row
+from dpest.numerics.logspace import Floats, log_sum_by_row
 from dpest.numerics.quadrature import with_tails
 
 _REACH = -300.0
@@ -35,7 +35,8 @@ def merged_sums(laws: dict[int, Law], bounds: list[Bound], factors: list[Factor]
             laws, bounds, factors, equations = _merged(laws, bounds, factors, equations, rows, family)
         left = [v for v in group if v in laws]
         alone = len(left) == 2 and not any(v not in group for e in rows if e.coefficient(group[0]) for v in e.variables())
-        if len(left) > 1 and not alone and not equations:
+        # Solving an equation takes one of two draws; of more, the table of their sum is what is needed anyway.
+        if len(left) > (2 if equations else 1) and not alone:
             laws, bounds, factors, equations = _merged(laws, bounds, factors, equations, rows, left)
     return laws, bounds, factors, list(equations)
 
@@ -151,15 +152,25 @@ def _atoms_sum(a: Discrete, b: Discrete, weight: float) -> Atoms | None:
 
 
 def _density_sum(a: Continuous, b: Continuous, weight: float) -> Continuous:
-    # Variable 0 is B, variable 1 the sum: f(s) = integral of f_A(s - weight * b) f_B(b) db.
-    factor = Integral(0, b, (), (), (Density(a, Expr(((0, -weight), (1, 1.0)), 0.0)),))
+    # Variable 0 is integrated out, variable 1 is the sum; the narrower of the two is integrated over the wider's density.
+    if abs(weight) * b.scale <= a.scale:
+        factor = Integral(0, b, (), (), (Density(a, Expr(((0, -weight), (1, 1.0)), 0.0)),))
+        shift = 0.0
+    else:
+        factor = Integral(0, a, (), (), (Density(b, Expr(((0, -1.0 / weight), (1, 1.0 / weight)), 0.0)),))
+        shift = -math.log(abs(weight))
     kinks = tuple(sorted({x + weight * y for x in a.kinks for y in b.kinks}))
     scale = min(a.scale, abs(weight) * b.scale)
     low, high = _range(a, b, weight)
     inside = [k for k in kinks if low < k < high]
     edges = with_tails(np.array([inside]).reshape(1, -1), np.array([low]), np.array([high]), scale)[0]
     name = f"{a.words()} + {weight:g} * {b.words()}"
-    return tabulate(lambda x: factor.log({1: x}), edges, kinks, scale, name, trusted=-_REACH - 50.0)
+
+    def log_f(x: Floats) -> Answer:
+        logs, error = factor.log({1: x})
+        return logs + shift, error
+
+    return tabulate(log_f, edges, kinks, scale, name, trusted=-_REACH - 50.0)
 
 
 def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from dpest.numerics.quadrature import with_tails
 MOST_NESTED = 3  # numerical integrals inside one another
 TABLE_REACH = -800.0
 ROUNDING = 4e-16
-_EXTRAPOLATED = 600.0  # nats below which a table's answers come from the slope at its end
+_EXTRAPOLATED = 60.0  # nats below which a table's answers come from the slope at its end
 _SLOPE_ERROR = 1e-14  # the relative error of such a slope
 
 
@@ -52,7 +52,8 @@ class Measure:
             logs, more = f.log(values)
             total, error = total + logs, error + more
         if self.tabulated:
-            error = error + np.where(total < -_EXTRAPOLATED, -_SLOPE_ERROR * total, 0.0)
+            deep = (total < -_EXTRAPOLATED) & (total > -np.inf)
+            error = error + np.where(deep, -_SLOPE_ERROR * np.where(deep, total, 0.0), 0.0)
         return total, error
 
     @cached_property
@@ -128,7 +129,8 @@ class _State:
         smooth = [v for v in draws if not self.laws[v].discrete]
         if smooth and not any(v < 0 for v, _ in equation.terms):
             return False  # an equation between continuous draws holds with probability zero
-        pivot = min(smooth or draws, key=lambda v: (self._degree(v), v))
+        # The widest is solved for: what is left to integrate is then narrow.
+        pivot = min(smooth or draws, key=lambda v: (self._degree(v), -_width(self.laws[v]), v))
         value = solved(equation, pivot)
         law = self.laws.pop(pivot)
         if smooth:
@@ -239,6 +241,10 @@ class _Number(Factor):
 
     def log(self, values: object) -> Answer:
         return np.asarray(self.log_value), self.error
+
+
+def _width(law: Law) -> float:
+    return law.scale if isinstance(law, Continuous) else 0.0
 
 
 def _root(k: Expr, v: int) -> float:

@@ -105,7 +105,9 @@ class Panels(Continuous):
         x = np.asarray(x, float)
         at, z = self._locate(x)
         with np.errstate(divide="ignore", invalid="ignore"):
-            out = np.log(np.maximum(_series(self._chebyshev, at, z), 0.0)) + self.offsets[at]
+            # Rounding must not make zero of a density that vanishes at an edge: zero is a fact.
+            values = np.maximum(_series(self._chebyshev, at, z), np.where(self.coefficients[at, 0] > 0, 1e-30, 0.0))
+            out = np.log(values) + self.offsets[at]
         out = np.where((x >= self.edges[0]) & (x <= self.edges[-1]), out, -np.inf)
         for sign, end, tail in zip((-1, 1), self._ends, self.tails, strict=True):
             if tail:

@@ -76,7 +76,8 @@ class Logs:
         """The places at which both densities are large enough to be known."""
         if floor == -math.inf:
             return self
-        keep = (np.maximum(self.p, self.q) > floor) & (np.minimum(self.p, self.q) > 2 * floor)
+        less = np.minimum(self.p, self.q)
+        keep = (np.maximum(self.p, self.q) > floor) & ((less > 2 * floor) | (less == -np.inf))
         return Logs(self.y[keep], self.p[keep], self.q[keep], self.error[keep])
 
     def join(self, other: Logs) -> Logs:

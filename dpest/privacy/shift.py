@@ -15,12 +15,18 @@ _FAR = 8.0  # scales out at which the densities of a limit are shown
 
 
 @dataclass(frozen=True)
-class _Release:
+class Release:
     """y = coefficient * draw + constant."""
 
     law: Law
     coefficient: float
     constant: float
+
+    def log_mass(self, low: float, high: float) -> float:
+        """ln P(low < y < high)."""
+        assert isinstance(self.law, Continuous)
+        ends = sorted(((low - self.constant) / self.coefficient, (high - self.constant) / self.coefficient))
+        return float(self.law.log_interval(*ends))
 
     def log_density(self, y: float) -> float:
         return float(self.law.log_density((y - self.constant) / self.coefficient)) - math.log(abs(self.coefficient))
@@ -28,14 +34,14 @@ class _Release:
 
 def shifted(block: Block) -> BothWays | None:
     """The block's loss where both laws are the same draw, moved; None where they are not, or no closed form is known."""
-    p, q = _release(block.left), _release(block.right)
+    p, q = release(block.left), release(block.right)
     if p is None or q is None or p.law != q.law or p.coefficient != q.coefficient:
         return None
     forward, backward = _sup(p, q), _sup(q, p)
     return BothWays(forward, backward) if forward and backward else None
 
 
-def _release(side: Side) -> _Release | None:
+def release(side: Side) -> Release | None:
     if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
         return None
     ((placed, times),) = side.cases[0][0]
@@ -48,10 +54,10 @@ def _release(side: Side) -> _Release | None:
     if len(laws) != 1 or not scale:
         return None
     ((draw, law),) = laws.items()
-    return _Release(law, equation.coefficient(draw) / scale, equation.constant / scale)
+    return Release(law, equation.coefficient(draw) / scale, equation.constant / scale)
 
 
-def _sup(p: _Release, q: _Release) -> Sup | None:
+def _sup(p: Release, q: Release) -> Sup | None:
     law = p.law
     if not isinstance(law, Continuous):
         return None
@@ -63,6 +69,7 @@ def _sup(p: _Release, q: _Release) -> Sup | None:
     y = p.coefficient * x + p.constant
     direction = int(math.copysign(1, p.coefficient))
     place = math.copysign(math.inf, found.at * direction) if limit else y
-    slack = 4e-16 * found.loss if math.isfinite(found.loss) else 0.0
+    moved = (abs(p.constant) + abs(q.constant)) / law.scale  # constants come rounded
+    slack = 4e-16 * found.loss + 1.2e-16 * moved if math.isfinite(found.loss) else 0.0
     ends = (found.loss - slack, found.loss + slack)
     return Sup(found.loss, *ends, (place,), p.log_density(y), q.log_density(y), limit, ray=found.ray * direction)

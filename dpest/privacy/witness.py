@@ -13,12 +13,14 @@ import numpy as np
 from dpest.engine.cases import Constant
 from dpest.engine.outputs import rebuild
 from dpest.inputs import show
+from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails
 from dpest.privacy.blocks import Block, Kind, Side
 from dpest.privacy.compare import Loss, StratumLoss
 from dpest.privacy.line import line_kinks
 from dpest.privacy.logs import Sup
+from dpest.privacy.shift import release
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,9 @@ def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
 
 def mass(block: Block, side: Side, low: float, high: float) -> float:
     """ln of the mass that a law on a line puts between two points."""
+    plain = release(side)
+    if plain is not None and isinstance(plain.law, Continuous):
+        return plain.log_mass(low, high)
     kinks = line_kinks(block)
     start, end = max(low, kinks[0] - 3000 * block.scale), min(high, kinks[-1] + 3000 * block.scale)
     inside = kinks[(kinks > start) & (kinks < end)][None, :]
