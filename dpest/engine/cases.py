@@ -11,7 +11,7 @@ from dpest.engine.component import Case
 from dpest.engine.expressions import Expr, coordinate, expr, plus
 from dpest.engine.factors import Bound
 from dpest.engine.knowledge import implied, narrowed, open_options
-from dpest.engine.resolve import Literal, floor_form, leaf, pinned
+from dpest.engine.resolve import Literal, floor_form, halves_matter, has_finitely_many_points, leaf, pinned
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.graph.nodes import Draw, Linear, Relation, Rounded, draws_of, is_node, linear
 from dpest.laws.law import Law
@@ -184,6 +184,8 @@ def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
     rounded = [(n, c) for n, c in value.terms if isinstance(n, Rounded)]
     if not rounded:
         return Affine(value)
+    if (len(value.terms) > 1 or halves_matter(rounded[0][0])) and has_finitely_many_points(value):
+        return Constant(pinned(x, run, "an output"))
     if len(value.terms) > 1:
         raise ExactRefused("an output is a sum of a rounded value and another random value")
     inner, sign = floor_form(rounded[0][0], run)

@@ -211,9 +211,9 @@ def _atomic(relation: Relation, value: Linear, ask: Ask) -> bool:
 
 def _rounded_compared(relation: Relation, value: Linear, ask: Ask) -> bool:
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
-    if len(value.terms) != 1:
-        return decide(compare(relation, _unrounded(value, ask), 0.0), ask)
     node, c = value.terms[0]
+    if len(value.terms) != 1 or (halves_matter(node) and has_finitely_many_points(value)):
+        return decide(compare(relation, _unrounded(value, ask), 0.0), ask)
     assert isinstance(node, Rounded)
     inner, sign = _as_floor(node)
     bound = -value.constant / (c * sign)  # c * sign * floor(inner) relation' -constant
@@ -235,11 +235,16 @@ def _as_floor(node: Rounded) -> tuple[Linear, float]:
         case Rounding.CEIL:
             return scaled(value, -1.0), -1.0
         case Rounding.ROUND:
-            if not any(not d.law.discrete for d in draws_of(value)):
+            if halves_matter(node):
                 raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
             return Linear(value.terms, value.constant + 0.5), 1.0
         case _:
             assert_never(node.rounding)
+
+
+def halves_matter(node: Node) -> bool:
+    """Whether a value is rounded to the nearest whole number and may lie half-way between two."""
+    return isinstance(node, Rounded) and node.rounding is Rounding.ROUND and all(d.law.discrete for d in draws_of(node))
 
 
 def _floor_at_least(inner: Linear, bound: float) -> Any:
