@@ -43,6 +43,7 @@ def estimate(
     0.100
     """
     _check_method(method)
+    _check_statistics(samples, seed, confidence)
     chosen = _pairs(pairs, n, adjacency)
     parameters = {**(params or {}), **keywords}
     _check_call(mechanism, chosen[0], parameters)
@@ -98,6 +99,16 @@ def _check_method(method: str) -> None:
     if method not in METHODS:
         names = ", ".join(f'"{m}"' for m in METHODS)
         raise UnknownName(f"method must be one of {names}, got {method!r}")
+
+
+def _check_statistics(samples: Any, seed: Any, confidence: Any) -> None:
+    """Settings of sampling are checked before any work, also where the exact engine then answers."""
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise InvalidInput(f"confidence must lie strictly between 0 and 1, such as 0.95, got {confidence!r}")
+    if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int | float) or not samples >= 1):
+        raise InvalidInput(f"samples must be a whole number >= 1, such as 1_000_000, got {samples!r}")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise InvalidInput(f"seed must be a whole number >= 0, got {seed!r}")
 
 
 def _pairs(pairs: Any, n: int | None, adjacency: str) -> list[Pair]:
