@@ -14,6 +14,7 @@ from dpest.results import Direction
 
 _CANDIDATES = 300
 _FEWEST_HITS = 10
+_AGREEMENT = 2.0  # standard errors by which a count may fall short of the estimated ratio
 _CAUTION = 2.5  # standard errors taken off a ratio that was picked by its count
 # Standard errors by which the estimated ratio of an event may exceed the counted one: with many weights, those that came out
 # too large gather in the small events, so that these must do better than their count.
@@ -116,14 +117,20 @@ def _best(likelier: Matrix, other: Matrix, ratio: _Ratio, goal: Goal) -> tuple[f
         promise = np.where(k2 >= goal.size * len(b), promise, -math.inf)
     best = int(np.argmax(promise))
     if calibrated is not None:
-        best = _widened(best, calibrated, promise, goal.noise)
+        best = _widened(best, calibrated, *_counted(k1, k2, len(a), len(b)), goal.noise)
     return float(promise[best]), float(cuts[best]), int(k1[best]), int(k2[best])
 
 
-def _widened(best: int, calibrated: Matrix, promise: Matrix, noise: float) -> int:
+def _widened(best: int, calibrated: Matrix, counted: Matrix, error: Matrix, noise: float) -> int:
     """The largest event whose ratio is as good within the noise of the score: its bound loses least to the final samples."""
-    alike = (calibrated >= calibrated[best] - noise) & np.isfinite(promise)
-    return max(best, int(np.flatnonzero(alike)[-1]))
+    alike = (calibrated >= calibrated[best] - noise) & (counted >= calibrated - _AGREEMENT * error)
+    return max([best, *np.flatnonzero(alike).tolist()]) if noise > 0 else best
+
+
+def _counted(k1: NDArray[np.int64], k2: NDArray[np.int64], n1: int, n2: int) -> tuple[Matrix, Matrix]:
+    """The log ratio of two shares, and its standard error."""
+    ratio = np.log((k1 + 0.5) / (n1 + 1)) - np.log((k2 + 0.5) / (n2 + 1))
+    return np.asarray(ratio), np.asarray(np.sqrt(1 / (k1 + 0.5) + 1 / (k2 + 0.5)))
 
 
 def _candidates(a: Matrix, b: Matrix) -> Matrix:
@@ -139,8 +146,7 @@ def _calibrated(ratio: Matrix, hits: NDArray[np.int64]) -> Matrix:
 
 def _promises(k1: NDArray[np.int64], k2: NDArray[np.int64], calibrated: Matrix | None, n1: int, n2: int, goal: Goal) -> Matrix:
     """The bound that the final samples would give, if the ratio is the calibrated one but hardly above the counted one."""
-    counted = np.log((k1 + 0.5) / (n1 + 1)) - np.log((k2 + 0.5) / (n2 + 1))
-    error = np.sqrt(1 / (k1 + 0.5) + 1 / (k2 + 0.5))
+    counted, error = _counted(k1, k2, n1, n2)
     if calibrated is None:  # noqa: SIM108
         ratio = counted - _CAUTION * error
     else:
