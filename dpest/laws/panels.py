@@ -230,7 +230,7 @@ def tabulate(
         if all(e.exact for e in ends):
             break
     low, high = edges[:-1], edges[1:]
-    wide = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
+    wide = high - low > 1e-15 * np.maximum(np.abs(low), np.abs(high))
     low, high = low[wide], high[wide]
     kept: list[tuple[Floats, Floats, Floats, Floats, Floats]] = []
     for halving in range(_HALVINGS):

@@ -83,7 +83,7 @@ def rounding(logs: Floats) -> Floats:
 def _panels(edges: Floats) -> _Panels:
     low, high = edges[:, :-1], edges[:, 1:]
     # Ends that differ by rounding alone bound nothing.
-    wide = high - low > 1e-13 * np.maximum(np.abs(low), np.abs(high))
+    wide = high - low > 1e-15 * np.maximum(np.abs(low), np.abs(high))
     row = np.broadcast_to(np.arange(edges.shape[0])[:, None], low.shape)
     return _Panels(row[wide], low[wide], high[wide])
 
