@@ -206,8 +206,8 @@ class Dist(NotPlain):
 
     def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
         if type(other) is Dist:
-            sides = (other.node, self.node) if swap else (self.node, other.node)
-            return wrap(compare(relation, *sides))
+            truth_value = compare(relation, other.node, self.node) if swap else compare(relation, self.node, other.node)
+            return Dist(truth_value) if type(truth_value) is Compare else truth_value
         if isinstance(other, np.ndarray):
             return _elementwise(lambda x: self._compare(relation, x, swap=swap), other)
         if _is_number(other) and math.isnan(other):

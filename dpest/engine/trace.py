@@ -14,12 +14,13 @@ from functools import cached_property
 from typing import Any
 
 from dpest.core import RUN
+from dpest.engine.columns import constant_key
 from dpest.engine.knowledge import Bounds, all_narrowed, chances, implied, open_options
 from dpest.engine.outputs import Flat, flatten
 from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.resolve import Literal, decide
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.graph.nodes import Draw, Node
+from dpest.graph.nodes import Draw, Node, is_node
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,12 @@ class Path:
 
     steps: tuple[tuple[Literal, ...], ...]  # what each fork on the way added
     output: Flat
+
+    @cached_property
+    def constants(self) -> tuple[Any, ...] | None:
+        """The keys of the output's leaves, where all are constants."""
+        leaves = self.output.leaves
+        return None if any(map(is_node, leaves)) else tuple(("=", constant_key(x)) for x in leaves)
 
     @cached_property
     def conditions(self) -> tuple[Literal, ...]:
@@ -145,10 +152,11 @@ class TraceRun(Replay):
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
         k = self.called
-        self.called += 1
+        self.called = k + 1
         seen = mark(condition)
-        if k < len(self.prints) and self.prints[k] != seen:
-            raise differs(f"condition {k + 1} compared with {self.prints[k]}, then with {seen}")
+        prints = self.prints
+        if k < len(prints) and prints[k] != seen:
+            raise differs(f"condition {k + 1} compared with {prints[k]}, then with {seen}")
         if k < len(self.outcomes):
             return self.outcomes[k]
         if k >= self.limits.decisions:

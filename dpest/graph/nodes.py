@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from dpest.laws.law import Law
 
@@ -148,16 +148,20 @@ TRUTHS = (Compare, Not, All)
 NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Rounded, Product, Quotient, Apply)
 
 
+_NODE_TYPES = frozenset(NODES)
+
+
 def is_node(x: Any) -> bool:
     """Whether x is a random value of the graph (rather than a constant)."""
-    return isinstance(x, NODES)
+    return type(x) in _NODE_TYPES
 
 
 def linear(x: Any) -> Linear:
     """A node or number as an affine expression."""
-    if isinstance(x, Linear):
-        return x
-    if isinstance(x, NODES):
+    kind = type(x)
+    if kind is Linear:
+        return cast(Linear, x)
+    if kind in _NODE_TYPES:
         return Linear(((x, 1.0),), 0.0)
     return Linear((), float(x))
 

@@ -14,13 +14,15 @@ from typing import Any
 
 from dpest.engine.cases import Expansion, expand, pinned_leaves
 from dpest.engine.columns import constant_key
+from dpest.engine.component import Placed
 from dpest.engine.links import Links
 from dpest.engine.resolve import Literal
+from dpest.engine.stars import condition_components
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
 from dpest.graph.nodes import Draw, Linear, draws_of, is_node
 from dpest.privacy.blocks import Measures
-from dpest.privacy.strata import ANY, REAL, Stratum, strata
+from dpest.privacy.strata import ANY, REAL, Stratum, constant_stratum, strata
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class Bucket:
 
 def buckets(left: Trace, right: Trace, measures: Measures) -> list[Bucket]:
     """Everything that either program can return, ready to be compared."""
-    open_positions = _open_positions([*left.paths, *right.paths])
+    open_positions = _open_positions([p for p in (*left.paths, *right.paths) if p.constants is None])
     keyed: dict[Any, tuple[list[Path], list[Path]]] = {}
     for side, trace in enumerate((left, right)):
         for path in trace.paths:
@@ -68,6 +70,8 @@ def _surely_real(x: Any) -> bool:
 
 def _bucket_key(path: Path, open_positions: set[tuple[Any, int]]) -> Any:
     structure = path.output.structure
+    if path.constants is not None and not open_positions:
+        return structure, path.constants
     keys: list[tuple[Any, ...]] = []
     for i, x in enumerate(path.output.leaves):
         if (structure, i) in open_positions:
@@ -79,6 +83,10 @@ def _bucket_key(path: Path, open_positions: set[tuple[Any, int]]) -> Any:
 
 def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Path], measures: Measures) -> Bucket:
     some = (left or right)[0]
+    if len(left) <= 1 and len(right) <= 1 and all(x.constants is not None for x in (*left, *right)) and _all_fixed(keys):
+        p, q = ([_conditions(path, measures) for path in side] for side in (left, right))
+        alone = constant_stratum(p, q, measures)
+        return Bucket(some.output.structure, tuple(enumerate(some.output.leaves)), len(keys), (Group((alone,)),))
     leaves = [p.output.leaves for p in (*left, *right)]
     loose = [i for i, key in enumerate(keys) if key[0] != "="]
     varying = [i for i in loose if any(is_node(x[i]) or not _equal(x[i], leaves[0][i]) for x in leaves)]
@@ -86,6 +94,19 @@ def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Pat
     single = len(left) <= 1 and len(right) <= 1
     groups = _single(left, right, varying, measures) if single else [_group(left, right, varying, None, measures)]
     return Bucket(some.output.structure, constants, len(leaves[0]), tuple(groups))
+
+
+def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:
+    return all(key[0] == "=" for key in keys)
+
+
+def _conditions(path: Path, measures: Measures) -> list[Placed]:
+    """The components of a path's conditions; a path that takes part in several pairs is split once."""
+    key = ("path", id(path))
+    if key not in measures.answers:
+        measures.answers[key] = (path, condition_components(path.conditions))
+    found: list[Placed] = measures.answers[key][1]
+    return found
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpest.engine.cases import Affine, Constant, Expansion, Floor
 from dpest.engine.columns import constant_key
+from dpest.engine.component import Placed
 from dpest.engine.stars import condition_components
 from dpest.errors import ExactRefused
 from dpest.laws.law import Continuous
@@ -100,7 +101,8 @@ def _reduced_strata(
         value: Any = (left or right)[0].values[i] if key[0] == "=" else sum(1 for _, v in leaves if isinstance(v, int))
         leaves.append((positions[i], value))
     if not kinds:
-        return [_constant_stratum(tuple(leaves), left, right, multiplicity, measures)]
+        p, q = ([_placed(case, measures) for case in cases] for cases in (left, right))
+        return [constant_stratum(p, q, measures, tuple(leaves), multiplicity)]
     keyed: dict[Any, tuple[list[Rows], list[Rows]]] = {}
     for side, cases in enumerate((left, right)):
         for case in cases:
@@ -112,24 +114,25 @@ def _reduced_strata(
     return [_stratum(tuple(leaves), kinds, p, q, multiplicity, measures) for p, q in keyed.values()]
 
 
-def _constant_stratum(
-    leaves: tuple[tuple[int, Any], ...],
-    left: list[Expansion],
-    right: list[Expansion],
-    multiplicity: int,
+def constant_stratum(
+    left: list[list[Placed]],
+    right: list[list[Placed]],
     measures: Measures,
+    leaves: tuple[tuple[int, Any], ...] = (),
+    multiplicity: int = 1,
 ) -> Stratum:
     """Constants alone: what counts is how likely their conditions are."""
-    sides = []
-    for cases in (left, right):
-        placed = []
-        for case in cases:
-            key = ("conditions", id(case))
-            if key not in measures.answers:
-                measures.answers[key] = (case, condition_components(case.literals))
-            placed.append(measures.answers[key][1])
-        sides.append(joint_side(placed, (), measures))
+    sides = [joint_side(cases, (), measures) for cases in (left, right)]
     return Stratum(leaves, (Block((), sides[0], sides[1]),), ((),), np.empty((0, 0)), multiplicity)
+
+
+def _placed(case: Expansion, measures: Measures) -> list[Placed]:
+    """The components of a case's conditions, split once."""
+    key = ("conditions", id(case))
+    if key not in measures.answers:
+        measures.answers[key] = (case, condition_components(case.literals))
+    found: list[Placed] = measures.answers[key][1]
+    return found
 
 
 def _stratum(
