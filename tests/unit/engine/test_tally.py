@@ -40,6 +40,12 @@ def test_constants_and_holes_that_agree_are_one_outcome() -> None:
     assert counts == {shape(1.0, None): 5, shape(0.0, None): 1}
 
 
+def test_large_whole_numbers_stay_apart() -> None:
+    assert constant_key(2**80) != constant_key(2**80 + 1)
+    assert constant_key(10**400) == 10**400
+    assert constant_key(True) == constant_key(1) == 1.0
+
+
 def test_merging_adds() -> None:
     a, b = {shape(1.0): 2, shape(NAN_KEY): 1}, {shape(NAN_KEY): 4}
     assert merged(a, b) == {shape(1.0): 2, shape(NAN_KEY): 5}
