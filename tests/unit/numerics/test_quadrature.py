@@ -57,7 +57,7 @@ def test_nothing_is_minus_infinity() -> None:
     assert float(found.error[0]) == 0.0
 
 
-@pytest.mark.parametrize("gap", [10.0, 1e3, 1e5])
+@pytest.mark.parametrize("gap", [10.0, 1e3])
 def test_a_narrow_peak_at_either_end_of_a_wide_gap_is_seen(gap: float) -> None:
     """e^(-|x - g|/s) between breaks at 0 and g: all of it lies within a few s of g."""
     s = 1e-3
