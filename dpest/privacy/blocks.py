@@ -173,6 +173,8 @@ def common_side(cases: Sequence[list[Placed]], block: tuple[int, ...], measures:
 
 def joint_side(cases: Sequence[list[Placed]], rest: tuple[int, ...], measures: Measures) -> Side:
     """One law on the coordinates on which its cases differ, with the weights of the cases."""
+    if not rest and len(cases) == 1 and len(cases[0]) == 1 and not cases[0][0].outputs:  # one star of conditions
+        return Side(((frozenset(((cases[0][0], 1),)), 1),), measures)
     found = Counter(_restricted(c, rest) | _weights(c) for c in cases)
     return Side(tuple(found.items()), measures)
 
