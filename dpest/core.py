@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from dpest.graph.not_plain import NotPlain
 from dpest.graph.run import RUN
 from dpest.graph.ufuncs import EXTREMES, OPERATORS
 from dpest.graph.words import words
+from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
 
 MOST = 1.7e308
@@ -298,14 +300,13 @@ class Dist(NotPlain):
         merged: dict[float, float] = {}
         for point, p in pairs:
             merged[point] = merged.get(point, 0.0) + p if p >= 0 else p
-        return Dist(Draw(atoms_law(merged)))
+        return fresh(atoms_law(merged))
 
     @staticmethod
     def from_density(x: npt.ArrayLike, density: npt.ArrayLike) -> Dist:
         """A value with a density that is linear between the given points."""
-        from dpest.laws.grid import grid_law
-
-        return Dist(Draw(grid_law(x, density)))
+        points, f = np.asarray(x, float), np.asarray(density, float)
+        return fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
 
     @property
     def law(self) -> Any:
@@ -375,3 +376,17 @@ def rounded(rounding: Rounding, x: Any) -> Any:
     if not isinstance(x, Dist):
         return whole(rounding, x)
     return x if is_integral(x.node) else Dist(Rounded(rounding, x.node))
+
+
+def fresh(law: Law) -> Dist:
+    """One new value with this law; in a replay, the value that stood here before."""
+    run = RUN.get()
+    return Dist(Draw(law) if run is None else run.draw(law))
+
+
+@lru_cache(maxsize=64)
+def _grid(x: bytes, x_shape: tuple[int, ...], density: bytes, density_shape: tuple[int, ...]) -> Law:
+    # A replay must meet the same law again.
+    from dpest.laws.grid import grid_law
+
+    return grid_law(np.frombuffer(x).reshape(x_shape), np.frombuffer(density).reshape(density_shape))

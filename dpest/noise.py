@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpest.core import RUN, Dist
+from dpest.core import Dist, fresh
 from dpest.errors import InvalidInput, InvalidLaw
-from dpest.graph.nodes import Draw
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
 from dpest.laws.law import Law
 
 Size = int | tuple[int, ...] | None
-
-
-def fresh(law: Law) -> Dist:
-    """One new value with this law."""
-    run = RUN.get()
-    return Dist(Draw(law) if run is None else run.draw(law))
 
 
 def _sized(law: Law, size: Size) -> Any:

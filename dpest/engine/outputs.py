@@ -40,7 +40,8 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
             return _describe(x.item(), leaves)
         return ("array", x.shape, *(_describe(v, leaves) for v in x.ravel()))
     if isinstance(x, dict):
-        return ("dict", tuple(x), *(_describe(v, leaves) for v in x.values()))
+        keys = tuple(sorted(x, key=repr))  # dicts are equal whatever order they were filled in
+        return ("dict", keys, *(_describe(x[k], leaves) for k in keys))
     raise UnsupportedOutput(
         f"the mechanism returned {type(x).__name__}: return numbers, bools, None, strings, or tuples, lists, dicts and "
         "NumPy arrays of them"

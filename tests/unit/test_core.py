@@ -92,3 +92,14 @@ def test_interval() -> None:
 def test_certain_bits(p: float) -> None:
     result = dpest.estimate(lambda x: dpest.bernoulli(p) + 0 * x, (0, 1))
     assert float(result) == 0.0
+
+
+def test_a_law_of_ones_own_is_a_draw_like_any_other() -> None:
+    coin = dpest.estimate(lambda x: x + dpest.Dist.from_atoms({0: 0.5, 1: 0.25, 2: 0.25}) >= 1, (0, 1))
+    assert coin.epsilon == math.inf
+    tent = dpest.estimate(lambda x: x + dpest.Dist.from_density([0, 1, 2], [0, 1, 0]) > 1, (0, 0.5))
+    assert float(tent) == pytest.approx(math.log(4), rel=1e-12)
+
+
+def test_dictionaries_are_equal_in_any_order() -> None:
+    assert dpest.estimate(lambda x: {"a": 1, "b": 2} if x else {"b": 2, "a": 1}, (0, 1)).epsilon == 0.0
