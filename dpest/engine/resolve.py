@@ -82,8 +82,11 @@ class Literal:
 
     def negated(self) -> Literal:
         """The opposite of an inequality."""
-        flipped = Relation.GT if self.relation is Relation.GE else Relation.GE
-        return Literal(tuple((d, -c) for d, c in self.terms), -self.constant, flipped)
+        opposite = Relation.GT if self.relation is Relation.GE else Relation.GE
+        out = Literal(tuple((d, -c) for d, c in self.terms), -self.constant, opposite)
+        direction, bound, flipped = self.direction
+        out.__dict__["direction"] = direction, bound, not flipped
+        return out
 
 
 class Ask(Protocol):
