@@ -17,7 +17,7 @@ from tests.mechanisms_for_sampling import svt1
 PAIRS = [p for p in pattern_pairs(10) if p.name in ("half_half", "x_shape")]
 
 
-def answer(executor: Any, progress: Any = False, samples: int = 200_000, pairs: list[Pair] = PAIRS) -> dict[str, Any]:
+def answer(executor: Any, progress: Any = False, samples: int = 2_000_000, pairs: list[Pair] = PAIRS) -> dict[str, Any]:
     found: Result = estimate_by_sampling(svt1, pairs, samples=samples, seed=4, executor=executor, progress=progress)
     plain = found.to_dict()
     del plain["seconds"]
@@ -59,5 +59,5 @@ def test_a_killed_worker_of_a_dask_cluster_changes_nothing() -> None:
 
         with client.get_executor(pure=False) as executor:
             kill = KillOnce(pids)
-            assert answer(executor, kill, samples=1_000_000) == answer(1, samples=1_000_000)
+            assert answer(executor, kill) == answer(1)
             assert kill.killed is not None
