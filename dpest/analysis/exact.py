@@ -104,11 +104,14 @@ def _witness(pair: Pair, loss: Loss, left: bool) -> Witness | None:
 
 def _reason(paths: int, comparison: Comparison) -> str:
     groups = sum(len(b.groups) for b in comparison.buckets)
-    count = f"{paths} path" + ("s" if paths != 1 else "")
     return (
-        f"exact: {count} through the program, {len(comparison.buckets)} shapes of output in {groups} independent groups; "
-        "shared noise is integrated out"
+        f"exact: {_counted(paths, 'path')} through the program, {_counted(len(comparison.buckets), 'shape')} of output in "
+        f"{_counted(groups, 'independent group')}; shared noise is integrated out"
     )
+
+
+def _counted(n: int, name: str) -> str:
+    return f"{n} {name}" + ("" if n == 1 else "s")
 
 
 def _notes(comparison: Comparison) -> tuple[str, ...]:

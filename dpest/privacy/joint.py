@@ -31,9 +31,10 @@ def on_space(block: Block) -> BothWays:
     for swap in (False, True):
         top = best(logs.swapped() if swap else logs)
         if math.isfinite(top.value):
+            top = _with_tails(block, top, swap)  # first: a ratio without bound would be climbed for ever
+        if math.isfinite(top.value) and all(map(math.isfinite, top.at)):
             top = _climbed(block, kinks, top, swap)
-        if math.isfinite(top.value):
-            top = _with_tails(block, top, swap)
+            top = _with_tails(block, top, swap) if math.isfinite(top.value) else top
         ways.append(top)
     return BothWays(ways[0], ways[1])
 

@@ -26,6 +26,7 @@ from dpest.privacy.line import Line, block_line
 from dpest.privacy.logs import logs_at
 from dpest.privacy.spectrum import ONE, Losses, Spectrum, grid_step, joined, merged, on_grid, product, trimmed
 from dpest.privacy.strata import Stratum
+from dpest.privacy.witness import mass
 
 _CELLS = 2000
 _REACH = 3000.0  # scales beyond the kinks that an integral over an output goes
@@ -67,10 +68,18 @@ class _Outcomes:
     lines: tuple[tuple[Block, float, float], ...]  # a block on a line, and ln of the weights that go with it
     parts: tuple[tuple[Spectrum, Spectrum], ...] = ()  # independent parts: (lower, upper)
 
+    @cached_property
+    def _losses(self) -> list[list[Losses]]:
+        """The convolved losses of the parts, for each direction: (lower, upper)."""
+        return [[_convolved(self.parts, swap, up=up) for up in (False, True)] for swap in (False, True)]
+
     def delta(self, epsilon: float, swap: bool) -> _Delta:
         """The bucket's share of delta."""
         if self.parts:
-            return _convolved(self.parts, epsilon, swap)
+            # Splitting is off by the square of the step, moving down by the step itself: the upper bound is the better one.
+            low, high = (losses.delta(epsilon) for losses in self._losses[swap])
+            noise = 1e-13 * len(self.parts)
+            return _Delta(high, max(0.0, low - noise), high + noise)
         points = self.points.swapped() if swap else self.points
         total = points.delta(epsilon)
         error = 1e-14 * total
@@ -88,7 +97,7 @@ def _outcomes(bucket: Bucket) -> _Outcomes:
         idle = [f for g in groups if g not in busy for f in g]
         weight = sum(f.log_p for f in idle), sum(f.log_q for f in idle)
         return _direct(busy[0] if busy else [_Factors(0.0, 0.0, ())], weight)
-    parts = [_group_bounds(g) for g in groups]
+    parts = [bounds for g in groups for bounds in _independent(g)]
     exact = _exact_product([low for low, high in parts]) if all(low is high for low, high in parts) else None
     return _Outcomes(exact, ()) if exact else _Outcomes(ONE, (), tuple(parts))
 
@@ -114,6 +123,9 @@ def _factors(stratum: Stratum) -> _Factors:
             assert block.points is not None
             logs = logs_at(block, block.points())
             pieces.append(merged(Spectrum(logs.p, logs.q)))
+        elif block.dimension == 1 and block.equal:
+            both = mass(block, block.left, -math.inf, math.inf)
+            log_p, log_q = log_p + both, log_q + both
         elif block.dimension == 1:
             pieces.append(block)
         else:
@@ -229,6 +241,15 @@ def _spread(log_p: Floats, log_q: Floats, low: Floats, high: Floats) -> Spectrum
 # -- independent parts -------------------------------------------------------------------------------------------------
 
 
+def _independent(strata: list[_Factors]) -> list[tuple[Spectrum, Spectrum]]:
+    """A group with one shape is as many independent parts as it has blocks; otherwise it is one part."""
+    if len(strata) > 1:
+        return [_group_bounds(strata)]
+    (f,) = strata
+    pieces = [_group_bounds([_Factors(0.0, 0.0, (piece,))]) for piece in f.pieces]
+    return [*pieces, _group_bounds([_Factors(f.log_p, f.log_q, ())])]
+
+
 def _group_bounds(strata: list[_Factors]) -> tuple[Spectrum, Spectrum]:
     """A group's outcomes between a lower and an upper bound; one and the same where they are exact."""
     lower, upper, exact = [], [], True
@@ -255,14 +276,7 @@ def _exact_product(parts: list[Spectrum]) -> Spectrum | None:
     return total
 
 
-def _convolved(parts: tuple[tuple[Spectrum, Spectrum], ...], epsilon: float, swap: bool) -> _Delta:
-    bounds = []
-    for pick, up in ((0, False), (1, True)):
-        chosen = [trimmed(p[pick].swapped() if swap else p[pick], up=up) for p in parts]
-        step = grid_step(chosen)
-        losses = [on_grid(s, step, up=up) for s in chosen]
-        bounds.append(reduce(Losses.convolved, losses).delta(epsilon))
-    noise = 1e-13 * len(parts)
-    low, high = max(0.0, bounds[0] - noise), bounds[1] + noise
-    return _Delta(high, low, high)  # splitting is off by the square of the step, moving down by the step itself
-
+def _convolved(parts: tuple[tuple[Spectrum, Spectrum], ...], swap: bool, *, up: bool) -> Losses:
+    chosen = [trimmed(p[up].swapped() if swap else p[up], up=up) for p in parts]
+    step = grid_step(chosen)
+    return reduce(Losses.convolved, [on_grid(s, step, up=up) for s in chosen])
