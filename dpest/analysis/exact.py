@@ -46,7 +46,7 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
         sides = [_traced(mechanism, data, params, traces) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
         comparison = compare(sides[0], sides[1], measures)
-        found.append((pair_result(pair, comparison), comparison))
+        found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
         epsilon=worst.epsilon,
@@ -76,7 +76,12 @@ def _traced(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any],
     return known[key]
 
 
-def pair_result(pair: Pair, comparison: Comparison) -> PairResult:
+def _again(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]) -> Callable[[], Comparison]:
+    """The pair's comparison, on demand."""
+    return lambda: compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
+
+
+def pair_result(pair: Pair, comparison: Comparison, again: Callable[[], Comparison]) -> PairResult:
     """One pair's loss, with the witness of its worse direction."""
     forward, backward = comparison.forward, comparison.backward
     left = forward.value >= backward.value
@@ -89,7 +94,7 @@ def pair_result(pair: Pair, comparison: Comparison) -> PairResult:
         forward.value,
         backward.value,
         _witness(pair, worse, left),
-        ComparedProfile(comparison),
+        ComparedProfile(again),
     )
 
 

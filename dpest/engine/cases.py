@@ -62,10 +62,7 @@ Bounds = dict[Any, tuple[float, bool, float, bool]]
 
 def known_bounds(literals: Sequence[Literal]) -> Bounds:
     """What a path's conditions say about the directions they compare."""
-    bounds: Bounds = {}
-    for literal in literals:
-        bounds = narrowed(bounds, literal)
-    return bounds
+    return narrowed({}, literals)
 
 
 def expand(
@@ -169,10 +166,7 @@ class _Fork:
         return left[0][0]
 
     def _with(self, new: tuple[Literal, ...]) -> tuple[tuple[Literal, ...], Bounds]:
-        bounds = self.bounds
-        for literal in new:
-            bounds = narrowed(bounds, literal)
-        return (*self.literals, *new), bounds
+        return (*self.literals, *new), narrowed(self.bounds, new)
 
 
 def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:

@@ -15,19 +15,13 @@ Bounds = dict[Any, tuple[float, bool, float, bool]]  # direction -> (low, strict
 
 def implied(literal: Literal, bounds: Bounds) -> bool | None:
     """Whether the draws' supports or earlier conditions decide an inequality; None where it is open."""
-    low, high = literal.range
-    smooth = any(not d.law.discrete for d, _ in literal.terms)
-    strict = literal.relation is Relation.GT
-    if low > 0 or (low == 0 and (smooth or not strict)):
-        return True
-    if high < 0 or (high == 0 and (smooth or strict)):
-        return False
-    if not bounds:
-        return None
+    if literal.by_support is not None:
+        return literal.by_support
     direction, bound, flipped = literal.direction
     known = bounds.get(direction)
     if known is None:
         return None
+    strict, smooth = literal.relation is Relation.GT, literal.smooth
     lo, lo_strict, hi, hi_strict = known
     if flipped:
         lo, lo_strict, hi, hi_strict, bound = -hi, hi_strict, -lo, lo_strict, -bound
@@ -40,26 +34,20 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
     return None
 
 
-def narrowed(bounds: Bounds, literal: Literal) -> Bounds:
-    """The known bounds, with one more inequality that holds."""
-    direction, bound, flipped = literal.direction
-    lo, lo_strict, hi, hi_strict = bounds.get(direction, (-math.inf, False, math.inf, False))
-    strict = literal.relation is Relation.GT
-    if flipped:
-        if (-bound, not strict) > (-hi, not hi_strict):
-            hi, hi_strict = bound, strict
-    elif (bound, strict) > (lo, lo_strict):
-        lo, lo_strict = bound, strict
-    out = dict(bounds)
-    out[direction] = (lo, lo_strict, hi, hi_strict)
-    return out
-
-
-def all_narrowed(bounds: Bounds, literals: Sequence[Literal]) -> Bounds:
+def narrowed(bounds: Bounds, literals: Sequence[Literal]) -> Bounds:
     """The known bounds, with several more inequalities that hold."""
+    out = dict(bounds)
     for literal in literals:
-        bounds = narrowed(bounds, literal)
-    return bounds
+        direction, bound, flipped = literal.direction
+        lo, lo_strict, hi, hi_strict = out.get(direction, (-math.inf, False, math.inf, False))
+        strict = literal.relation is Relation.GT
+        if flipped:
+            if (-bound, not strict) > (-hi, not hi_strict):
+                hi, hi_strict = bound, strict
+        elif (bound, strict) > (lo, lo_strict):
+            lo, lo_strict = bound, strict
+        out[direction] = (lo, lo_strict, hi, hi_strict)
+    return out
 
 
 def open_options(

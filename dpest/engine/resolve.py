@@ -64,14 +64,22 @@ class Literal:
         return tuple((i, c / lead) for i, c in terms), -self.constant / lead, lead < 0
 
     @cached_property
-    def range(self) -> tuple[float, float]:
-        """The smallest and the largest value of the left side that the draws' supports allow."""
+    def smooth(self) -> bool:
+        """Whether a continuous draw takes part: ties then have probability zero."""
+        return any(not d.law.discrete for d, _ in self.terms)
+
+    @cached_property
+    def by_support(self) -> bool | None:
+        """Whether the draws' supports alone decide the inequality; None where they do not."""
         low = high = self.constant
         for draw, c in self.terms:
             a, b = draw.law.support
             low += c * (a if c > 0 else b)
             high += c * (b if c > 0 else a)
-        return low, high
+        strict = self.relation is Relation.GT
+        if low > 0 or (low == 0 and (self.smooth or not strict)):
+            return True
+        return False if high < 0 or (high == 0 and (self.smooth or strict)) else None
 
     @cached_property
     def grain(self) -> float:

@@ -15,12 +15,12 @@ from typing import Any
 
 from dpest.core import RUN
 from dpest.engine.columns import constant_key
-from dpest.engine.knowledge import Bounds, all_narrowed, chances, implied, open_options
+from dpest.engine.knowledge import Bounds, chances, implied, narrowed, open_options
 from dpest.engine.outputs import Flat, flatten
 from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.resolve import Literal, decide
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.graph.nodes import Draw, Node, is_node
+from dpest.graph.nodes import Draw, Node, draws_of, is_node
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class Path:
 
     steps: tuple[tuple[Literal, ...], ...]  # what each fork on the way added
     output: Flat
+
+    @cached_property
+    def draws(self) -> tuple[list[Draw], ...]:
+        """The draws that each leaf of the output depends on."""
+        return tuple(draws_of(x) for x in self.output.leaves)
 
     @cached_property
     def constants(self) -> tuple[Any, ...] | None:
@@ -209,7 +214,7 @@ class TraceRun(Replay):
                 list(self.prints),
                 list(self.draws),
                 [*self.steps, new],
-                all_narrowed(self.bounds, new),
+                narrowed(self.bounds, new),
                 self.forks,
                 self.log_mass + chance,
             )
@@ -217,7 +222,7 @@ class TraceRun(Replay):
 
     def _take(self, new: tuple[Literal, ...], chance: float) -> None:
         self.steps.append(new)
-        self.bounds = all_narrowed(self.bounds, new)
+        self.bounds = narrowed(self.bounds, new)
         self.log_mass += chance
 
 

@@ -20,7 +20,7 @@ from dpest.engine.resolve import Literal
 from dpest.engine.stars import condition_components
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
-from dpest.graph.nodes import Draw, Linear, draws_of, is_node
+from dpest.graph.nodes import Draw, Linear, is_node
 from dpest.privacy.blocks import Measures
 from dpest.privacy.strata import ANY, REAL, Stratum, constant_stratum, strata
 
@@ -119,7 +119,7 @@ def _single(left: list[Path], right: list[Path], varying: list[int], measures: M
     for path in (*left, *right) if varying else ():
         link = _links(path)
         for i in varying:
-            link.join([("leaf", i), *(id(d) for d in draws_of(path.output.leaves[i]))])
+            link.join([("leaf", i), *(id(d) for d in path.draws[i])])
         groups = _merged(groups, {i: link.root(("leaf", i)) for i in varying})
     out = [_group(left, right, sorted(g), g, measures) for g in groups]
     return [*out, _group(left, right, [], set(), measures)]
@@ -147,7 +147,7 @@ def _group(left: list[Path], right: list[Path], positions: list[int], alone: set
     sides = []
     exchange: list[int] = list(range(len(positions)))
     if alone is not None and len(positions) > 1 and left and right:
-        marks = [signatures([p[0].output.leaves[i] for i in positions], p[0].conditions) for p in (left, right)]
+        marks = [_signatures(p[0], positions, measures) for p in (left, right)]
         exchange = classes(marks[0], marks[1])
     pins = tuple(sorted({i for path in (*left, *right) for i in _pins(path, positions)}))
     for paths in (left, right):
@@ -156,6 +156,16 @@ def _group(left: list[Path], right: list[Path], positions: list[int], alone: set
             cases.extend(_cases(path, positions, exchange, pins, alone is None, measures))
         sides.append(cases)
     return Group(tuple(strata(sides[0], sides[1], positions, exchange, measures)))
+
+
+def _signatures(path: Path, positions: list[int], measures: Measures) -> list[Any]:
+    """What the outputs look like up to their private draws; worked out once for each path."""
+    key = ("signatures", id(path), tuple(positions))
+    if key not in measures.answers:
+        marks = signatures([path.output.leaves[i] for i in positions], path.conditions)
+        measures.answers[key] = (path, marks)
+    found: list[Any] = measures.answers[key][1]
+    return found
 
 
 def _pins(path: Path, positions: list[int]) -> set[int]:
@@ -185,5 +195,5 @@ def _touching(path: Path, positions: list[int]) -> list[Literal]:
         return [] if positions else list(path.conditions)
     link = _links(path)
     chosen = positions or [i for i, x in enumerate(path.output.leaves) if is_node(x)]
-    roots = {link.root(id(d)) for i in chosen for d in draws_of(path.output.leaves[i])}
+    roots = {link.root(id(d)) for i in chosen for d in path.draws[i]}
     return [x for x in path.conditions if (link.root(id(x.terms[0][0])) in roots) == bool(positions)]

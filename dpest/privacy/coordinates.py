@@ -32,6 +32,8 @@ class Rows:
     @cached_property
     def subspace(self) -> tuple[tuple[float, ...], ...]:
         """The linear identities that the real coordinates satisfy: equal for cases on one subspace."""
+        if len(self.kinds) == 1:
+            return ()  # a single real coordinate has continuous noise, and no identity with itself
         null = identities(_matrix(self, [j for j, k in enumerate(self.kinds) if k is Kind.REAL]))
         return tuple(map(tuple, np.round(null, 9).tolist()))
 
@@ -79,6 +81,8 @@ def _matrix(case: Rows, coordinates: list[int], continuous: bool = True) -> Floa
 
 def simplifying(case: Rows, kinds: list[Kind], floors: bool) -> Floats:
     """An invertible map of the coordinates under which each depends on as few draws as possible."""
+    if len(kinds) == 1:
+        return np.ones((1, 1))
     out = np.eye(len(kinds))
     for kind in Kind:
         where = [j for j, k in enumerate(kinds) if k is kind]

@@ -19,7 +19,7 @@ from dpest.privacy.logs import BothWays, Logs, Sup, best, logs_at
 
 _MOST_POINTS = 1_600
 _STEPS = 200
-_SIZES = 2.0 ** np.arange(-40, 7)
+_SIZES = np.power(4.0, np.arange(-20, 4))
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 
 
@@ -30,7 +30,7 @@ def on_space(block: Block) -> BothWays:
     ways = []
     for swap in (False, True):
         top = best(logs.swapped() if swap else logs)
-        if math.isfinite(top.value):
+        if math.isfinite(top.value) and np.any((top.at == logs.y.min(axis=0)) | (top.at == logs.y.max(axis=0))):
             top = _with_tails(block, top, swap)  # first: a ratio without bound would be climbed for ever
         if math.isfinite(top.value) and all(map(math.isfinite, top.at)):
             top = _climbed(block, kinks, top, swap)

@@ -9,6 +9,7 @@ losses, between a lower and an upper bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -33,10 +34,15 @@ _REACH = 3000.0  # scales beyond the kinks that an integral over an output goes
 
 
 class ComparedProfile:
-    """The privacy profile of a comparison, worked out when it is asked for."""
+    """The privacy profile of a comparison, which is made again when it is first asked for: graphs are large, results are not."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
+    def __init__(self, compared: Callable[[], Comparison]) -> None:
+        self._compared = compared
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The two laws, part by part."""
+        return self._compared()
 
     @cached_property
     def _buckets(self) -> list[_Outcomes]:

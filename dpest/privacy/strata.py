@@ -153,7 +153,11 @@ def _stratum(
         make = joint_side if i == len(common) else common_side
         p, q = (make(cases, b, measures) for cases in placed)
         blocks.append(_block(b, p, q, new_kinds, (*left, *right), transform))
-    return Stratum(leaves, tuple(blocks), tuple(members), np.asarray(np.linalg.inv(transform), float), multiplicity)
+    return Stratum(leaves, tuple(blocks), tuple(members), _inverse(transform), multiplicity)
+
+
+def _inverse(transform: Floats) -> Floats:
+    return transform if len(transform) == 1 and transform[0, 0] == 1.0 else np.asarray(np.linalg.inv(transform), float)
 
 
 def _block(
