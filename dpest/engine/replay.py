@@ -48,17 +48,25 @@ def differs(what: str) -> NotReplayable:
 
 def same_output(a: Flat, b: Flat) -> bool:
     """Whether two outputs are the same expression of the same draws."""
-    return a.structure == b.structure and all(_same(x, y) for x, y in zip(a.leaves, b.leaves, strict=True))
+    known: dict[tuple[int, int], bool] = {}
+    return a.structure == b.structure and all(_same(x, y, known) for x, y in zip(a.leaves, b.leaves, strict=True))
 
 
-def _same(x: Any, y: Any) -> bool:
+def _same(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
     if not is_node(x) or not is_node(y):
         return bool(x == y) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
     if x is y:
         return True
+    key = id(x), id(y)
+    if key not in known:  # outputs share parts of the graph
+        known[key] = _same_node(x, y, known)
+    return known[key]
+
+
+def _same_node(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
     if type(x) is not type(y) or isinstance(x, Draw):
         return False
     if isinstance(x, Linear) and (x.constant != y.constant or [c for _, c in x.terms] != [c for _, c in y.terms]):
         return False
     a, b = children(x), children(y)
-    return len(a) == len(b) and all(_same(p, q) for p, q in zip(a, b, strict=True))
+    return len(a) == len(b) and all(_same(p, q, known) for p, q in zip(a, b, strict=True))

@@ -96,9 +96,9 @@ def _refined(logs: Logs, evaluate: Callable[[Floats], Logs]) -> Logs:
         inner = np.flatnonzero((ratio[1:-1] >= ratio[:-2]) & (ratio[1:-1] >= ratio[2:])) + 1
         with np.errstate(invalid="ignore"):
             flat = 2 * ratio[inner] - ratio[inner + 1] - ratio[inner - 1]
-        inner = inner[flat > 2 * slack[inner]]
+        # A smooth maximum exceeds the largest of three points by an eighth of their second difference at the most.
+        inner = inner[(flat > 2 * slack[inner]) & (ratio[inner] + 2 * flat >= ratio.max())]
         top = inner[np.argsort(ratio[inner])[-3:]]
-        top = top[ratio[top] > ratio.max() - 0.05 * max(1.0, abs(float(ratio.max())))]
         if not top.size:
             return logs
         logs = logs.join(evaluate(np.concatenate([np.linspace(y[i - 1], y[i + 1], 19)[1:-1] for i in top])))

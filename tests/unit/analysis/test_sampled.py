@@ -226,6 +226,8 @@ from dpest.analysis.sampled import estimate_by_sampling
 from dpest.inputs import pattern_pairs
 from tests.mechanisms_for_sampling import svt1
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background inherits an ignored one
+
 def interrupt(done, total, message):
     if done:
         os.killpg(0, signal.SIGINT)
