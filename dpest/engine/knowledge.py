@@ -54,14 +54,26 @@ def open_options(
     options: Sequence[tuple[Literal, ...]], bounds: Bounds
 ) -> tuple[int | None, list[tuple[int, tuple[Literal, ...]]]]:
     """The option that must hold, if it is known; else those that still can, with what each adds."""
-    left = []
+    left: list[tuple[int, tuple[Literal, ...]]] = []
     for i, option in enumerate(options):
-        known = [implied(literal, bounds) for literal in option]
-        if all(known):
+        new = _added(option, bounds)
+        if new == ():
             return i, []
-        if False not in known:
-            left.append((i, tuple(x for x, k in zip(option, known, strict=True) if k is None)))
+        if new is not None:
+            left.append((i, new))
     return (left[0][0] if len(left) == 1 else None), left
+
+
+def _added(option: tuple[Literal, ...], bounds: Bounds) -> tuple[Literal, ...] | None:
+    """The inequalities of an option that are still open; None where one of them cannot hold."""
+    new = []
+    for literal in option:
+        known = implied(literal, bounds)
+        if known is None:
+            new.append(literal)
+        elif not known:
+            return None
+    return tuple(new)
 
 
 def chances(literal: Literal) -> tuple[float, float]:

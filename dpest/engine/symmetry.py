@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from dpest.engine.cases import Affine, Expansion
 from dpest.engine.resolve import Literal
 from dpest.graph.nodes import (
     ArgExtreme,
@@ -54,3 +55,31 @@ def classes(left: Sequence[Any], right: Sequence[Any]) -> list[int]:
     """Numbers the leaves by their signature under both inputs."""
     seen: dict[Any, int] = {}
     return [seen.setdefault(key, len(seen)) for key in zip(left, right, strict=True)]
+
+
+def canonical(case: Expansion) -> Any:
+    """A key that is equal for cases that differ in the names of their draws alone; None where that is not easily told.
+
+    The winners of a maximum differ in name alone where the values are equal: one of them is worked out for all.
+    """
+    role: dict[int, int] = {}
+    values: list[Any] = []
+    for x in case.values:
+        if not isinstance(x, Affine):
+            return None
+        terms = [(d, c) for d, c in x.value.terms if isinstance(d, Draw)]
+        values.append((tuple((role.setdefault(id(d), len(role)), c, d.law) for d, c in terms), x.value.constant))
+    private: set[int] = set()
+    marks: Counter[Any] = Counter()
+    for literal in case.literals:
+        own: list[tuple[int, float, Any]] = []
+        for d, c in literal.terms:
+            if id(d) in role:
+                own.append((role[id(d)], c, None))
+            elif id(d) in private:
+                return None  # a draw that several conditions share has no name of its own
+            else:
+                private.add(id(d))
+                own.append((-1, c, d.law))
+        marks[(tuple(own), literal.constant, literal.relation)] += 1
+    return tuple(values), frozenset(marks.items())

@@ -204,7 +204,7 @@ _CHEBYSHEV = _to_chebyshev(ORDER + 1)
 def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
     """Each point's own series: T_k(cos a) = cos(k a) for few points, Clenshaw's recurrence for many."""
     z = np.clip(z, -1.0, 1.0)
-    if z.size < 2000:
+    if z.size < 200:
         waves = np.cos(np.arccos(z)[..., None] * np.arange(chebyshev.shape[1]))
         return np.asarray(np.einsum("...k,...k->...", waves, chebyshev[at]))
     b1 = b2 = np.zeros(z.shape)

@@ -14,6 +14,7 @@ from dpest.engine.cases import Affine, Constant, Expansion, Floor
 from dpest.engine.columns import constant_key
 from dpest.engine.component import Placed
 from dpest.engine.stars import condition_components
+from dpest.engine.symmetry import canonical
 from dpest.errors import ExactRefused
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
@@ -106,7 +107,8 @@ def _reduced_strata(
     keyed: dict[Any, tuple[list[Rows], list[Rows]]] = {}
     for side, cases in enumerate((left, right)):
         for case in cases:
-            key = ("rows", id(case), shape)
+            name = canonical(case)
+            key = ("rows", id(case) if name is None else name, shape)
             if key not in measures.answers:
                 measures.answers[key] = (case, rows_of(case, shape, kinds))
             rows: Rows = measures.answers[key][1]
