@@ -66,6 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = cli.main(args=None if argv is None else list(argv), prog_name="dpest", standalone_mode=False)
     except click.exceptions.Abort:
         return _say("interrupted", INTERRUPTED)
+    except click.NoSuchOption as error:
+        guesses = [p for p in error.possibilities or () if p != "--help"]
+        near = f" (did you mean {guesses[0]}?)" if guesses else ""
+        name = error.option_name.lstrip("-")
+        return _say(f"no option {error.option_name}{near}; a parameter of the mechanism is given as --param {name}=...", WRONG_USE)
     except click.ClickException as error:
         error.show(sys.stderr)
         return WRONG_USE

@@ -21,6 +21,9 @@ class NotPlain:
     def __float__(self) -> float:
         return float(self._plain("a plain float (math.exp and friends need one)"))
 
+    def __format__(self, spec: str) -> str:
+        return str(self._plain("text with a format such as :.2f")) if spec else str(self)
+
     def __int__(self) -> int:
         return int(self._plain("a plain int"))
 

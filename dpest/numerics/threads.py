@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Limits matrix libraries to one thread inside the block, where threadpoolctl is installed to do it."""
-    try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        return nullcontext()
+    """Limits matrix libraries to one thread inside the block."""
+    from threadpoolctl import threadpool_limits
+
     limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
     return limits

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block
@@ -173,8 +174,9 @@ def _with_ray(sup: Sup, logs: Logs, kinks: Floats) -> Sup:
     """Marks a supremum that a whole half-line attains: an event with a probability, not only a density."""
     if not math.isfinite(sup.value) or sup.limit or not sup.at or not math.isfinite(sup.at[0]):
         return sup
-    ratio, y = logs.ratio, logs.y[:, 0]
-    holds = (ratio >= sup.value - 2 * logs.slack()) | (logs.p == -np.inf)
+    possible = logs.p > -np.inf
+    ratio, y = logs.ratio[possible], logs.y[possible, 0]
+    holds = ratio >= sup.value - 2 * logs.slack()[possible]
     for sign in (1, -1):
         beyond = sign * y >= sign * sup.at[0]
         if beyond.sum() > 30 and holds[beyond].all():
@@ -188,7 +190,7 @@ def _snapped(y: float, kinks: Floats) -> float:
     return kink if abs(y - kink) <= 1e-9 * max(1.0, abs(kink)) else y
 
 
-def _ray_start(y: Floats, holds: Floats, sign: int) -> float:
+def _ray_start(y: Floats, holds: npt.NDArray[np.bool_], sign: int) -> float:
     order = np.argsort(-sign * y)
     run = np.cumprod(holds[order].astype(int)).astype(bool)
     return float(y[order][run][-1])

@@ -309,3 +309,19 @@ def test_noises_of_very_different_scale(scale: float) -> None:
         return (b * b * math.exp(-z / b) - a * a * math.exp(-z / a)) / (2 * (b * b - a * a))
 
     check(Case(lambda x: x + laplace(a) > laplace(b), 0, 1, finite(coin(0.5), coin(1 - above(1.0)))))
+
+
+def test_a_loss_at_the_edge_of_a_rejection_loop_has_a_witness() -> None:
+    def until_positive(x: float) -> object:
+        while True:
+            v = x + dpest.laplace(2.0)
+            if v > 0:
+                return v
+
+    found = dpest.estimate(until_positive, (1, 0))
+    # Given v > 0: density exp(-|v - x| / 2) / 4 over P(v > 0).
+    at_zero = math.log(0.25 / 0.5) - math.log(0.25 * math.exp(-0.5) / (1 - 0.5 * math.exp(-0.5)))
+    assert found.epsilon == pytest.approx(at_zero, rel=1e-9)
+    assert found.witness is not None
+    assert found.witness.loss == pytest.approx(found.epsilon, rel=1e-9)
+    assert 0 < found.witness.left < found.witness.right
