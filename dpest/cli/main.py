@@ -70,7 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         guesses = [p for p in error.possibilities or () if p != "--help"]
         near = f" (did you mean {guesses[0]}?)" if guesses else ""
         name = error.option_name.lstrip("-")
-        return _say(f"no option {error.option_name}{near}; a parameter of the mechanism is given as --param {name}=...", WRONG_USE)
+        hint = f"a parameter of the mechanism is given as --param {name}=..."
+        return _say(f"no option {error.option_name}{near}; {hint}", WRONG_USE)
     except click.ClickException as error:
         error.show(sys.stderr)
         return WRONG_USE
