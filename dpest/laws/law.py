@@ -55,9 +55,9 @@ class Law(ABC):
         """The relative error of every answer; 0 where only rounding is left."""
         return 0.0
 
+    @abstractmethod
     def cdf(self, x: npt.ArrayLike) -> Floats:
         """P(X <= x)."""
-        raise NotImplementedError
 
     @abstractmethod
     def words(self) -> str:
