@@ -108,10 +108,6 @@ class Cells:
         place = np.minimum(np.searchsorted(self.symbols, bits), len(self.symbols) - 1)
         return np.where(self.symbols[place] == bits, place, len(self.symbols)).astype(np.int32)
 
-    def is_number(self, code: int) -> bool:
-        """Whether the cell holds numbers rather than a symbol."""
-        return code <= len(self.breaks)
-
     def bounds(self, code: int) -> tuple[float, float]:
         """The half-open interval [low, high) of a cell of numbers."""
         low = -np.inf if code == 0 else float(self.breaks[code - 1])

@@ -9,7 +9,6 @@ import numpy as np
 
 from dpest.core import Dist
 from dpest.errors import UnsupportedOutput
-from dpest.graph.nodes import is_node
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,3 @@ def _rebuild(structure: Any, left: list[Any]) -> Any:
         case (_, *parts):
             return tuple(_rebuild(p, left) for p in parts)
     raise AssertionError(structure)
-
-
-def random_leaves(flat: Flat) -> list[int]:
-    """The positions of the leaves that are random."""
-    return [i for i, x in enumerate(flat.leaves) if is_node(x)]
