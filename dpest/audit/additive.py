@@ -30,7 +30,6 @@ class Additive:
 
     cells: tuple[Cells, ...]
     weights: tuple[Matrix, ...]  # one array per column, or one that all columns share
-    noise: float = 0.0  # the standard error of a score, averaged over outputs
 
     def score(self, batch: Batch) -> Matrix:
         """How strongly each output speaks for the first input."""
@@ -103,16 +102,7 @@ def _fit(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
         weights = _newton(data, precision, weights, _LAST_STEPS)
     else:
         weights = _newton(data, precision, weights, _FIRST_STEPS)
-    return Additive(tuple(cells), tuple(np.split(weights, offsets[1:-1])), _noise(data, precision, weights))
-
-
-def _noise(data: _Data, precision: Matrix, weights: Matrix) -> float:
-    """The spread of scores that comes from the sample: four times the effective number of weights over that of runs."""
-    stride = len(data.one) // _HESSIAN_ROWS | 1
-    chance = expit(sum((weights[code] for code in data.codes[:, ::stride]), np.zeros(len(data.one[::stride]))))
-    some = _hessian(data.some(stride), chance, precision / stride)
-    held = float(np.trace(np.linalg.solve(some, precision / stride)))
-    return float(np.sqrt(4 * max(len(weights) - held, 0.0) / data.both.sum()))
+    return Additive(tuple(cells), tuple(np.split(weights, offsets[1:-1])))
 
 
 def _precision(data: _Data, offsets: Table, numbers: Sequence[int]) -> Matrix:

@@ -20,7 +20,7 @@ FEATURES = ("half-lines", "values", "differences", "pooled", "pooled differences
 _CELL_ROWS = 200_000
 _FLOAT_READINGS = (Reading.TRAILING_ZEROS, Reading.LOWEST_BIT, Reading.LOW_BITS, Reading.EXPONENT, Reading.SIGN)
 _MOST_BIT_COLUMNS = 4
-_HALF_LINE_BINS = 96
+_HALF_LINE_BINS = 1024
 _HALF_LINE_ROWS = 100_000
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 
 from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows
-from dpest.audit.randomness import own_generators, reseeded, seeded_globals
+from dpest.audit.randomness import kept_globals, own_generators, seed_all
 from dpest.audit.watch import deadline
 from dpest.engine.rows import Rows
 from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
@@ -52,22 +52,30 @@ class Sampler:
 
     def draw(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
         """The outputs of `count` runs on one input; randomness comes from `rng` as far as dpest can see to it."""
+        return self.draw_blocks(data, [(count, rng)])[0]
+
+    def draw_blocks(self, data: Any, blocks: Sequence[tuple[int, np.random.Generator]]) -> list[Batch]:
+        """The outputs of some blocks of runs on one input, each with a stream of its own."""
+        if self.form is Form.TRACED:
+            return [self._traced(data, count, rng) for count, rng in blocks]
+        batches = []
+        with kept_globals():
+            generators = own_generators(self.mechanism)
+            for count, rng in blocks:
+                seed_all(generators, rng)
+                batches.append(self._called(data, count, rng))
+        return batches
+
+    def _called(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
         match self.form:
             case Form.VECTORISED:
-                with seeded_globals(rng), reseeded(own_generators(self.mechanism), rng):
-                    return self._at_once(data, count, rng)
+                return self._at_once(data, count, rng)
             case Form.RNG:
                 more = (rng,) if self.rng_keyword is None else ()
                 arguments = dict(self.params) if self.rng_keyword is None else {**self.params, self.rng_keyword: rng}
-                with seeded_globals(rng), reseeded(own_generators(self.mechanism), rng):
-                    return encode_rows([self._once(data, more, arguments) for _ in range(count)])
-            case Form.PLAIN:
-                with seeded_globals(rng), reseeded(own_generators(self.mechanism), rng):
-                    return encode_rows([self._once(data, (), self.params) for _ in range(count)])
-            case Form.TRACED:
-                return self._traced(data, count, rng)
+                return encode_rows([self._once(data, more, arguments) for _ in range(count)])
             case _:
-                assert_never(self.form)
+                return encode_rows([self._once(data, (), self.params) for _ in range(count)])
 
     def _once(self, data: Any, more: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
         try:
@@ -127,7 +135,8 @@ def as_traced(plain: Sampler, data: Any) -> Sampler:
         return plain
     run = SampleRun(Rows.start(1, stream(0)), Spot(), [], Tree())
     try:
-        with seeded_globals(stream(0)):
+        with kept_globals():
+            seed_all((), stream(0))
             execute(run, plain.mechanism, data, plain.params)
     except DpestError:
         if run.drawn:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpest.audit.common import Blocks, epsilon_lower_common, p_value_common
 from dpest.numerics import binomial
 from dpest.results import Direction
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Hits of an event under both inputs."""
+    """Hits of an event under both inputs; with what blocks of common noise show of their dependence, if they had any."""
 
     left: int = 0
     right: int = 0
     trials_left: int = 0
     trials_right: int = 0
+    blocks: Blocks | None = None
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
@@ -24,6 +26,7 @@ class Counts:
             self.right + other.right,
             self.trials_left + other.trials_left,
             self.trials_right + other.trials_right,
+            self.blocks + other.blocks if self.blocks and other.blocks else self.blocks or other.blocks,
         )
 
     def ordered(self, direction: Direction) -> tuple[int, int, int, int]:
@@ -33,8 +36,41 @@ class Counts:
         return self.right, self.trials_right, self.left, self.trials_left
 
 
+@dataclass(frozen=True)
+class Statement:
+    """What is to be bounded and how, fixed before the final samples: the direction, delta, alpha, and how samples are drawn.
+
+    With a stake, both inputs run on the same streams, and the bound holds whenever one stops; without, on streams of their own.
+    """
+
+    direction: Direction
+    alpha: float
+    delta: float = 0.0
+    stake: float | None = None
+
+    def lower(self, counts: Counts, *, anytime: bool = False) -> float:
+        """The lower bound on epsilon that these counts prove."""
+        if self.stake is not None:
+            return epsilon_lower_common(self.oriented(counts), self.stake, self.alpha, self.delta) if counts.blocks else 0.0
+        bound = epsilon_lower_anytime if anytime else epsilon_lower
+        return bound(counts, self.direction, self.alpha, self.delta)
+
+    def p_value(self, counts: Counts, claim: float) -> float:
+        """A p-value of "the mechanism is claim-DP" from counts on common noise."""
+        assert self.stake is not None
+        return p_value_common(self.oriented(counts), self.stake, self.alpha, claim, self.delta)
+
+    def oriented(self, counts: Counts) -> Blocks:
+        """The blocks with the likelier input first."""
+        assert counts.blocks is not None
+        return counts.blocks if self.direction is Direction.LEFT else counts.blocks.swapped()
+
+
 def epsilon_lower(counts: Counts, direction: Direction, alpha: float, delta: float = 0.0) -> float:
-    """A lower bound on epsilon at this delta that fails with probability at most alpha, for an event fixed beforehand."""
+    """A lower bound on epsilon at this delta that fails with probability at most alpha, for an event fixed beforehand.
+
+    The counts under both inputs are independent.
+    """
     k1, n1, k2, n2 = counts.ordered(direction)
     if n1 == 0 or n2 == 0:
         return 0.0

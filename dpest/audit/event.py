@@ -41,6 +41,19 @@ class Event:
         beyond[on] = rng.random(int(on.sum())) < self.tie
         return np.asarray(beyond)
 
+    def simplified(self) -> Event:
+        """The same event with no more cells than it needs, if it reads one column."""
+        if not isinstance(self.attack, Additive) or len(self.attack.cells) > 1 or self.tie < 1:
+            return self
+        cells, inside = self.attack.cells[0], self._inside(self.attack.weights[0])
+        numbers = len(cells.breaks) + 1
+        needed = inside[1:numbers] != inside[: numbers - 1]
+        # An edge just after an atom needs the atom to be put in words.
+        needed[:-1] |= needed[1:] & (np.nextafter(cells.breaks[:-1], np.inf) == cells.breaks[1:])
+        kept = np.concatenate([[True], needed, np.ones(cells.size - numbers, dtype=bool)])
+        fewer = Cells(cells.column, cells.breaks[needed], cells.symbols, cells.names)
+        return Event(Additive((fewer,), (inside[kept].astype(np.float64),)), 0.5, True, self.width)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         fields = {"threshold": self.threshold, "above": self.above, "width": self.width, "tie": self.tie}

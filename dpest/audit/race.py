@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from dpest.audit.additive import Additive, fit_additive
 from dpest.audit.attacks import Attack, feature_names, fit_by_features
-from dpest.audit.choose import FEW_WEIGHTS, MANY_WEIGHTS, Cut, Goal, choose_cut
+from dpest.audit.choose import Cut, Goal, choose_cut
 from dpest.audit.outputs import Batch
 from dpest.audit.supply import Stage, Supply
 from dpest.inputs import Pair
 
-_ROUNDS = (60_000, 300_000)
+_ROUNDS = (1 << 16, 5 << 16)  # whole numbers of blocks
 _LATE_FEATURES = 2
 _LATE_PAIRS = 3
-_PLAIN_BONUS = 0.06
+_EARLY_CAUTION = 0.5  # few samples must not favour the pair with the largest event
+_PLAIN_BONUS = 0.02
 
 Fit = Callable[[str, Batch, Batch], Attack]
 
@@ -74,9 +74,10 @@ def race(
     best: list[Lap] = []
     for count, places in rounds(samples, len(left)):
         left = _still_running(best, left, places)
+        aim = replace(goal, caution=goal.caution if count == samples else _EARLY_CAUTION)
         best = []
         for runner in left:
-            laps = sorted(_laps(supply, runner, count, goal, fit), key=_merit, reverse=True)
+            laps = sorted(_laps(supply, runner, count, aim, fit), key=_merit, reverse=True)
             kept = tuple(lap.features for place, lap in enumerate(laps) if place < _LATE_FEATURES or lap.features == "half-lines")
             best.append(replace(laps[0], runner=Runner(runner.pair, runner.places, kept)))
             standings[id(runner.pair)] = Standing(runner.pair, laps[0].features, laps[0].cut.promise, count)
@@ -104,13 +105,5 @@ def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> l
     laps = []
     for name in names:
         attack = fit(name, train[0], train[1])
-        left, right = attack.score(choose[0]), attack.score(choose[1])
-        ratio, judge = (left, right), attack
-        if isinstance(attack, Additive) and name == "half-lines":
-            judge = fit_additive(attack.cells, train[0], train[1])
-            ratio = judge.score(choose[0]), judge.score(choose[1])
-        noise = judge.noise if isinstance(judge, Additive) else 0.0
-        leeway = FEW_WEIGHTS if isinstance(attack, Additive) and len(attack.weights) < len(attack.cells) else MANY_WEIGHTS
-        cut = choose_cut(left, right, replace(goal, leeway=leeway, noise=noise), ratio)
-        laps.append(Lap(runner, name, attack, cut))
+        laps.append(Lap(runner, name, attack, choose_cut(attack.score(choose[0]), attack.score(choose[1]), goal)))
     return laps

@@ -14,11 +14,9 @@ _DEPTH = 3
 
 
 @contextmanager
-def seeded_globals(rng: np.random.Generator) -> Iterator[None]:
-    """Seed `random` and `numpy.random` from a stream for the body, and put their state back afterwards."""
+def kept_globals() -> Iterator[None]:
+    """Put the state of `random` and `numpy.random` back after the body."""
     numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
-    np.random.seed(rng.integers(0, 2**32, 8, dtype=np.uint32))  # noqa: NPY002
-    random.seed(int(rng.integers(0, 2**63)))
     try:
         yield
     finally:
@@ -26,9 +24,10 @@ def seeded_globals(rng: np.random.Generator) -> Iterator[None]:
         random.setstate(python_state)
 
 
-@contextmanager
-def reseeded(generators: Generators, rng: np.random.Generator) -> Iterator[None]:
-    """Set a mechanism's own generators from a stream, so that no two chunks share their noise."""
+def seed_all(generators: Generators, rng: np.random.Generator) -> None:
+    """Seed global state and a mechanism's own generators from a stream, so that no two streams share their noise."""
+    np.random.seed(rng.integers(0, 2**32, 8, dtype=np.uint32))  # noqa: NPY002
+    random.seed(int(rng.integers(0, 2**63)))
     for generator in generators:
         if isinstance(generator, random.Random):
             generator.seed(int(rng.integers(0, 2**63)))
@@ -37,7 +36,6 @@ def reseeded(generators: Generators, rng: np.random.Generator) -> Iterator[None]
         else:
             kind = type(generator.bit_generator)
             generator.bit_generator.state = kind(int(rng.integers(0, 2**63))).state
-    yield
 
 
 def own_generators(mechanism: Callable[..., Any]) -> Generators:

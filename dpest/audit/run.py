@@ -14,7 +14,7 @@ import numpy as np
 
 from dpest.audit.attacks import FEATURES, fit_by_features
 from dpest.audit.blackbox import Sampler, as_traced, sampler
-from dpest.audit.bounds import Counts, epsilon_lower, epsilon_lower_anytime, point_estimate
+from dpest.audit.bounds import Counts, Statement, point_estimate
 from dpest.audit.choose import Goal, trade_off
 from dpest.audit.event import Event
 from dpest.audit.outputs import Batch
@@ -24,7 +24,7 @@ from dpest.audit.race import Lap, Runner, Standing, race
 from dpest.audit.result import AuditResult
 from dpest.audit.sniper import snipe
 from dpest.audit.statdp import statdp
-from dpest.audit.supply import CountChunk, Stage, Supply, Tally, Where, chunk_size, count_event
+from dpest.audit.supply import CountChunk, Stage, Supply, Tally, Where, block_size, chunk_size, count_event
 from dpest.audit.witness import AuditWitness
 from dpest.engine.checkpoint import Checkpoint
 from dpest.engine.executors import opened
@@ -64,10 +64,10 @@ class Settings:
         """Samples of each input for training, and as many for choosing."""
         return min(self.samples, MOST_TRAINING)
 
-    @property
-    def goal(self) -> Goal:
-        """What the event is chosen for."""
-        return Goal(self.samples, self.alpha, self.delta, self.size)
+    def goal(self, block: int) -> Goal:
+        """What the event is chosen for; the published attacks are bounded on independent samples, as published."""
+        common = self.attack == "auto"
+        return Goal(self.samples, self.alpha, self.delta, self.claim, self.size, block, common)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Found:
     """An event to be bounded, and how it was found."""
 
     pair: Pair
-    direction: Direction
+    statement: Statement
     event: Event
     attack: str
     standings: tuple[Standing, ...]
@@ -182,7 +182,8 @@ def _identity(source: Sampler, pairs: Sequence[Pair], settings: Settings, seed: 
 def _search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Found:
     """Race with the chosen attack's features; DP-Sniper and StatDP take the winning pair."""
     features = settings.features
-    lap, standings = race(supply, runners, settings.training, settings.goal, features, fit_by_features)
+    goal = settings.goal(block_size(supply.sampler))
+    lap, standings = race(supply, runners, settings.training, goal, features, fit_by_features)
     train, choose = _samples(supply, lap, settings.training)
     width = max(b.width for b in (*train, *choose))
     direction, name = lap.cut.direction, f"counting ({lap.features})" if lap.features == "table" else f"features: {lap.features}"
@@ -193,11 +194,13 @@ def _search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Fo
             kind = settings.classifier if isinstance(settings.classifier, str) else type(settings.classifier).__name__
             name = f"DP-Sniper ({kind})"
         case "statdp":
-            event, direction = statdp(train, settings.goal, width)
+            event, direction = statdp(train, goal, width)
             name = "StatDP"
     few = (Batch(b.values[:_CURVE_ROWS], b.names, b.single) for b in choose)
     left, right = (event.attack.score(b.resized(width)) for b in few)
-    return Found(lap.runner.pair, direction, event, name, standings, (left, right))
+    stake = lap.cut.stake if settings.attack == "auto" else None
+    statement = Statement(direction, settings.alpha, settings.delta, stake)
+    return Found(lap.runner.pair, statement, event.simplified(), name, standings, (left, right))
 
 
 def _samples(supply: Supply, lap: Lap, count: int) -> tuple[list[Batch], list[Batch]]:
@@ -209,34 +212,34 @@ def _bounded(source: Sampler, found: Found, settings: Settings, seed: int, where
     """The bound on fresh samples."""
     if settings.claim is None:
         tally, interrupted = _count(source, found, settings.samples, 0, seed, where)
-        alpha, anytime = settings.alpha, tally.failure is not None
-        bound = epsilon_lower_anytime if anytime else epsilon_lower
-        lower = bound(tally.counts, found.direction, alpha, settings.delta)
+        lower = found.statement.lower(tally.counts, anytime=tally.failure is not None)
     else:
         tally, interrupted, lower = _until_refuted(source, found, settings, seed, where)
     return _result(source, found, settings, seed, tally, lower, interrupted)
 
 
 def _count(source: Sampler, found: Found, count: int, first: int, seed: int, where: Where) -> tuple[Tally, bool]:
-    work = CountChunk(source, found.pair.left, found.pair.right, found.event, seed, first)
+    common = found.statement.stake is not None
+    work = CountChunk(source, found.pair.left, found.pair.right, found.event, seed, first, common)
     gathered = count_event(work, count, where)
     return gathered.state, gathered.interrupted
 
 
 def _until_refuted(source: Sampler, found: Found, settings: Settings, seed: int, where: Where) -> tuple[Tally, bool, float]:
-    """Look at growing samples: half of alpha pays for looking at any time, half for the bound at the end."""
+    """Look at growing samples.  Independent ones: half of alpha pays for looking at any time, half for the bound at the end."""
     assert settings.claim is not None
-    half, size = settings.alpha / 2, chunk_size(source)
+    common, size = found.statement.stake is not None, chunk_size(source)
+    statement = found.statement if common else replace(found.statement, alpha=settings.alpha / 2)
     tally, lower, done, interrupted = Tally(Counts()), 0.0, 0, False
     while done < settings.samples and not interrupted and tally.failure is None:
         step = min(settings.samples - done, max(size, math.ceil(done / _LOOKS_PER_DOUBLING / size) * size))
         more, interrupted = _count(source, found, step, done // size, seed, where)
         tally, done = tally + more, done + step
-        lower = max(lower, epsilon_lower_anytime(tally.counts, found.direction, half, settings.delta))
+        lower = max(lower, statement.lower(tally.counts, anytime=True))
         if lower > settings.claim:
             return tally, interrupted, lower
     if tally.failure is None:
-        lower = max(lower, epsilon_lower(tally.counts, found.direction, half, settings.delta))
+        lower = max(lower, statement.lower(tally.counts))
     return tally, interrupted, lower
 
 
@@ -246,10 +249,13 @@ def _result(
     counts = tally.counts
     if tally.failure is not None and counts.trials_left == 0:
         raise MechanismError(tally.failure)
-    witness = AuditWitness(found.pair, found.direction, found.event, counts, lower, settings.confidence, settings.delta, seed)
+    direction, stake = found.statement.direction, found.statement.stake
+    witness = AuditWitness(
+        found.pair, direction, found.event, counts, lower, settings.confidence, settings.delta, seed, stake
+    )
     return AuditResult(
         lower=lower,
-        epsilon=max(point_estimate(counts, found.direction, settings.delta), lower),
+        epsilon=max(point_estimate(counts, direction, settings.delta), lower),
         confidence=settings.confidence,
         witness=witness,
         attack=found.attack,

@@ -25,7 +25,7 @@ def statdp(train: Sequence[Batch], goal: Goal, width: int) -> tuple[Event, Direc
     candidates: list[Attack] = (
         [fit_table(left, right)] if is_discrete(left, right) else [half_lines(j, left, right) for j in range(width)]
     )
-    cuts: list[tuple[Cut, Attack]] = [(choose_cut(a.score(left), a.score(right), goal, None), a) for a in candidates]
+    cuts: list[tuple[Cut, Attack]] = [(choose_cut(a.score(left), a.score(right), goal), a) for a in candidates]
     cut, attack = max(cuts, key=lambda found: found[0].promise)
     return Event(attack, cut.threshold, cut.direction is Direction.LEFT, width), cut.direction
 

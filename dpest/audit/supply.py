@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpest.audit.blackbox import Form, Sampler
 from dpest.audit.bounds import Counts
+from dpest.audit.common import Blocks
 from dpest.audit.event import Event
 from dpest.audit.outputs import Batch, joined
 from dpest.engine.checkpoint import Checkpoint
@@ -27,6 +31,7 @@ class Stage(IntEnum):
     CHOOSE = 1
     FINAL = 2
     PROBE = 3
+    TIES = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,26 @@ def chunk_size(sampler: Sampler) -> int:
     return 1 << 16 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 13
 
 
+def block_size(sampler: Sampler) -> int:
+    """Runs that share a stream: few enough that the noise of two inputs keeps step, enough that streams cost little."""
+    match sampler.form:
+        case Form.VECTORISED:
+            return 1 << 10
+        case Form.TRACED:
+            return 1 << 13
+        case Form.RNG | Form.PLAIN:
+            return 1 << 5
+        case _:
+            assert_never(sampler.form)
+
+
+def draw_chunk(sampler: Sampler, data: Any, count: int, seed: int, key: tuple[int, ...]) -> Batch:
+    """The outputs of one chunk in blocks, each from a stream of its own."""
+    size = block_size(sampler)
+    blocks = [(min(size, count - start), stream(seed, *key, place)) for place, start in enumerate(range(0, count, size))]
+    return joined(sampler.draw_blocks(data, blocks))
+
+
 @dataclass(frozen=True)
 class DrawChunk:
     """Draws one chunk of outputs."""
@@ -51,10 +76,9 @@ class DrawChunk:
     data: Any
     seed: int
     key: tuple[int, ...]
-    first: int
 
     def __call__(self, index: int, count: int) -> Batch:
-        return self.sampler.draw(self.data, count, stream(self.seed, *self.key, self.first + index))
+        return draw_chunk(self.sampler, self.data, count, self.seed, (*self.key, index))
 
 
 @dataclass
@@ -75,7 +99,8 @@ class Supply:
         size = min(chunk_size(self.sampler), max(count, 1))
         if have < count:
             missing = Chunks(count - have, size)
-            work = DrawChunk(self.sampler, self.inputs[place], self.seed, (int(stage), place, have), 0)
+            # All inputs see the same noise: what it does to both then cancels when they are compared.
+            work = DrawChunk(self.sampler, self.inputs[place], self.seed, (int(stage), have))
             gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have}")
             kept[:] = [joined([*kept, *gathered.state])]
             self.runs += gathered.done
@@ -128,17 +153,25 @@ class CountChunk:
     event: Event
     seed: int
     first: int
+    common: bool  # whether both inputs run on the same streams
 
     def __call__(self, index: int, count: int) -> Tally:
         try:
             hits = [self._hits(side, data, index, count) for side, data in enumerate((self.left, self.right))]
         except MechanismError as error:
             return Tally(Counts(), str(error))
-        return Tally(Counts(hits[0], hits[1], count, count))
+        if not self.common:
+            return Tally(Counts(int(hits[0].sum()), int(hits[1].sum()), count, count))
+        size = block_size(self.sampler)
+        whole = count // size
+        left, right = (side[: whole * size].reshape(whole, size).sum(axis=1) for side in hits)
+        blocks = Blocks.of(size, left, right)
+        return Tally(Counts(*blocks.hits, whole * size, whole * size, blocks))
 
-    def _hits(self, side: int, data: Any, index: int, count: int) -> int:
-        rng = stream(self.seed, int(Stage.FINAL), side, self.first + index)
-        return int(self.event.contains(self.sampler.draw(data, count, rng), rng).sum())
+    def _hits(self, side: int, data: Any, index: int, count: int) -> NDArray[np.bool_]:
+        key = (int(Stage.FINAL), 2 if self.common else side, self.first + index)
+        batch = draw_chunk(self.sampler, data, count, self.seed, key)
+        return self.event.contains(batch, stream(self.seed, int(Stage.TIES), side, self.first + index))
 
 
 def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy
 
 from dpest.audit.blackbox import Sampler, as_traced, sampler
-from dpest.audit.bounds import Counts, epsilon_lower
+from dpest.audit.bounds import Counts, Statement
+from dpest.audit.common import FEWEST_BLOCKS, Blocks
 from dpest.audit.event import Event
-from dpest.audit.supply import CountChunk, Where, count_event
+from dpest.audit.supply import CountChunk, Where, block_size, count_event
 from dpest.engine.executors import opened
 from dpest.engine.streams import resolve_seed
 from dpest.errors import InvalidInput, MechanismError
@@ -48,6 +50,7 @@ class AuditWitness:
     confidence: float
     delta: float
     seed: int
+    stake: float | None = None  # with common noise for both inputs: what was staked per hit
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
 
     @property
@@ -73,19 +76,28 @@ class AuditWitness:
         used = resolve_seed(seed)
         source = as_traced(sampler(mechanism), self.pair.left)
         # A stream apart from the audit's own: the same seed must not bring the same samples.
-        work = CountChunk(source, self.pair.left, self.pair.right, self.event, used, first=1 << 40)
+        statement = self._statement(samples, block_size(source))
+        common = statement.stake is not None
+        work = CountChunk(source, self.pair.left, self.pair.right, self.event, used, 1 << 40, common)
         with opened(executor) as where:
             tally = count_event(work, samples, Where(where)).state
         if tally.failure is not None:
             raise MechanismError(tally.failure)
-        bound = epsilon_lower(tally.counts, self.direction, 1 - self.confidence, self.delta)
-        return Verification(bound, tally.counts, self.confidence, used)
+        return Verification(statement.lower(tally.counts), tally.counts, self.confidence, used)
+
+    def _statement(self, samples: int, block: int) -> Statement:
+        """The same statement on so many samples: stakes go with one over the square root of their number."""
+        stake = None
+        if self.stake is not None and samples >= FEWEST_BLOCKS * block:
+            stake = self.stake * math.sqrt(max(self.counts.trials_left, 1) / samples)
+        return Statement(self.direction, 1 - self.confidence, self.delta, stake)
 
     def __str__(self) -> str:
         c = self.counts
         return (
             f"{self.event}: {c.left:,} of {c.trials_left:,} runs under D, {c.right:,} of {c.trials_right:,} under D' "
-            f"({self.direction.value}; log ratio >= {self.lower:.6g} with confidence {self.confidence:g})"
+            f"({self.direction.value}{'' if self.stake is None else ', on the same noise'}; "
+            f"log ratio >= {self.lower:.6g} with confidence {self.confidence:g})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,6 +109,8 @@ class AuditWitness:
             "words": str(self.event),
             "event": self.event.to_dict(),
             "counts": [c.left, c.right, c.trials_left, c.trials_right],
+            "stake": self.stake,
+            "blocks": None if c.blocks is None else {"size": c.blocks.size, "number": c.blocks.number, "sums": c.blocks.sums},
             "lower": self.lower,
             "confidence": self.confidence,
             "delta": self.delta,
@@ -111,11 +125,12 @@ class AuditWitness:
             Pair.from_dict(data["pair"]),
             Direction(data["direction"]),
             Event.from_dict(data["event"]),
-            Counts(*data["counts"]),
+            replace(Counts(*data["counts"]), blocks=_blocks(data.get("blocks"))),
             data["lower"],
             data["confidence"],
             data["delta"],
             data["seed"],
+            data.get("stake"),
             dict(data["versions"]),
         )
 
@@ -127,6 +142,10 @@ class AuditWitness:
     def from_json(cls, text: str) -> AuditWitness:
         """The inverse of `to_json`."""
         return cls.from_dict(json.loads(text))
+
+
+def _blocks(data: Mapping[str, Any] | None) -> Blocks | None:
+    return None if data is None else Blocks(data["size"], data["number"], tuple(data["sums"]))
 
 
 def versions() -> dict[str, str]:

@@ -117,11 +117,9 @@ def _events(ax: Axes, result: AuditResult) -> None:
 
 def _claims(ax: Axes, result: AuditResult) -> None:
     """p-values of the claims around the bound, as StatDP draws them."""
-    from dpest.audit.statdp import p_values
-
     top = 2 * max(result.epsilon if math.isfinite(result.epsilon) else 0.0, result.lower, 1e-3)
     xs = [top * i / 60 for i in range(61)]
-    ax.plot(xs, p_values(result.witness.counts, result.witness.direction, xs), color="black", label="p-value")
+    ax.plot(xs, result.p_values(xs), color="black", label="p-value")
     ax.axvline(result.lower, color="black", linestyle=":", label=f"bound {result.lower:.4g}")
     if result.claim is not None:
         ax.axvline(result.claim, color="black", linestyle="--", label=f"claim {result.claim:g}")

@@ -111,21 +111,21 @@ def test_a_mechanism_that_raises_now_and_then_gives_itself_away() -> None:
 
 
 class FailsLate:
-    """Runs out of disk after a number of calls."""
+    """Runs out of disk after a number of runs."""
 
-    def __init__(self, calls: int) -> None:
-        self.left = calls
+    def __init__(self, runs: int) -> None:
+        self.left = runs
 
     def __call__(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        self.left -= 1
+        self.left -= size
         if self.left < 0:
             raise RuntimeError("disk full")
         return np.asarray(data[0] + rng.laplace(scale=0.5, size=size))
 
 
 def test_a_vectorised_mechanism_that_fails_late_keeps_what_was_counted() -> None:
-    searching = 2 + 4 * 1 + 4 * 15  # the probe (its copies count for themselves), then two rounds of two stages of two inputs
-    result = audit(FailsLate(searching + 20), samples=1_000_000, features="half-lines")
+    searching = 2 * 32 + 4 * 1_000_000  # the probe (its copies count for themselves), then two stages of two inputs
+    result = audit(FailsLate(searching + 20 * 65_536), samples=1_000_000, features="half-lines")
     assert result.failure is not None
     assert "disk full" in result.failure
     assert 0 < result.samples < 1_000_000

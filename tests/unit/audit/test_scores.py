@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpest.audit.attacks import attack_from_dict, attack_to_dict, feature_names, fit_by_features
-from dpest.audit.choose import Goal, calibration, choose_cut
+from dpest.audit.choose import Goal, choose_cut
 from dpest.audit.outputs import encode_array, encode_rows
 from dpest.audit.prior import prior_covariance
 from dpest.audit.race import rounds
@@ -85,25 +85,18 @@ def test_features_by_kind_of_output() -> None:
     assert feature_names(bits, bits) == ("table",)
 
 
-def test_a_log_ratio_is_calibrated_already() -> None:
-    rng = np.random.default_rng(8)
-    left, right = rng.normal(0.5, 1, 100_000), rng.normal(-0.5, 1, 100_000)
-    assert calibration(left, right) == pytest.approx((1.0, 0.0), abs=0.03)
-    assert calibration(3 + left / 2, 3 + right / 2) == pytest.approx((2.0, -6.0), abs=0.2)
-
-
 def test_the_cut_finds_the_direction_and_keeps_to_a_size() -> None:
     rng = np.random.default_rng(8)
     left, right = rng.normal(0.0, 1, 50_000), rng.normal(1.0, 1, 50_000)
-    cut = choose_cut(-left, -right, Goal(50_000, 0.05), (-left, -right))
+    cut = choose_cut(-left, -right, Goal(50_000, 0.05))
     assert cut.promise > 1.5
-    sized = choose_cut(-left, -right, Goal(50_000, 0.05, size=0.05), None)
+    sized = choose_cut(-left, -right, Goal(50_000, 0.05, size=0.05))
     assert sized.hits[0 if sized.direction is Direction.RIGHT else 1] >= 0.05 * 50_000
 
 
 def test_the_rounds_of_a_race_end_with_one_pair_and_all_samples() -> None:
-    assert rounds(1_000_000, 7) == [(60_000, 7), (300_000, 3), (1_000_000, 1)]
-    assert rounds(200_000, 7) == [(60_000, 7), (200_000, 1)]
+    assert rounds(1_000_000, 7) == [(65_536, 7), (327_680, 3), (1_000_000, 1)]
+    assert rounds(200_000, 7) == [(65_536, 7), (200_000, 1)]
     assert rounds(20_000, 7) == [(20_000, 7)]
-    assert rounds(1_000_000, 1) == [(60_000, 1), (1_000_000, 1)]
+    assert rounds(1_000_000, 1) == [(65_536, 1), (1_000_000, 1)]
     assert rounds(100_000, 1) == [(100_000, 1)]

@@ -1,0 +1,186 @@
+"""Common noise: both inputs run on the same streams, so that what the noise does to both counts cancels in their ratio.
+
+Blocks of m runs of each input share a stream; A and B are the hits of an event in one block.  If the loss is at most ln r, the
+mean of A - r B is at most 0 whatever the two have to do with each other, and distinct blocks are independent.  For a stake s
+fixed beforehand, x = s (A - r B) and g(x) = x - x^2/2 + x^3/3 - 1.16 x^4,
+
+    exp(g(x)) <= 1 + x  where x >= -0.9,   exp(g(x)) <= 0.1  elsewhere,   so that   E exp(g(x)) <= 1 + E max(-x - 0.9, 0),
+
+and the product of exp(g) over blocks, divided by as many factors of the right-hand side, is a supermartingale: it ever exceeds
+1 / alpha with probability at most alpha (Ville).  The bound on ln r is the largest for which it does: g rises up to some x and
+may be held constant from there on, which makes the evidence fall with r and leaves both inequalities true.  The bound needs
+the sums of A^i B^j alone.  The right-hand side needs how far A and B may stray, which follows from their binomial laws and bounds
+on the two probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from dpest.numerics.binomial import confidence_sequence
+
+_POWERS = tuple((total - j, j) for total in range(1, 5) for j in range(total + 1))
+_SERIES = (1.0, -1 / 2, 1 / 3, -1.16)
+_FLOOR = 0.9
+_FOR_SHARES = 0.01  # the part of alpha that each of the two probabilities' bounds takes
+_STAKES = 0.9 ** np.arange(24)
+FEWEST_BLOCKS = 64
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Sums over blocks of products of the hits under both inputs: of A^i B^j for all 1 <= i + j <= 4."""
+
+    size: int
+    number: int
+    sums: tuple[int, ...]
+
+    @classmethod
+    def of(cls, size: int, left: NDArray[np.int64], right: NDArray[np.int64]) -> Blocks:
+        """The sums of some blocks, from their hits."""
+        a, b = ([int(x) for x in side] for side in (left, right))
+        return cls(size, len(a), tuple(sum(x**i * y**j for x, y in zip(a, b, strict=True)) for i, j in _POWERS))
+
+    def __add__(self, other: Blocks) -> Blocks:
+        assert self.size == other.size
+        return Blocks(self.size, self.number + other.number, tuple(map(sum, zip(self.sums, other.sums, strict=True))))
+
+    def swapped(self) -> Blocks:
+        """The same with the inputs exchanged."""
+        by_power = dict(zip(_POWERS, self.sums, strict=True))
+        return Blocks(self.size, self.number, tuple(by_power[j, i] for i, j in _POWERS))
+
+    @property
+    def hits(self) -> tuple[int, int]:
+        """The hits under both inputs."""
+        return self.sums[0], self.sums[1]
+
+    def moment(self, power: int, shift: float) -> NDArray[np.float64]:
+        """The sum of (A - shift - r B)^power, as the coefficients of a polynomial in r."""
+        sums = {(0, 0): self.number, **dict(zip(_POWERS, self.sums, strict=True))}
+        coefficients = np.zeros(power + 1)
+        for j in range(power + 1):
+            i = power - j
+            inner = sum(math.comb(i, k) * (-shift) ** (i - k) * sums[k, j] for k in range(i + 1))
+            coefficients[j] = math.comb(power, j) * (-1) ** j * inner
+        return coefficients
+
+
+def epsilon_lower_common(blocks: Blocks, stake: float, alpha: float, delta: float = 0.0) -> float:
+    """A lower bound on epsilon at this delta for the event that A and B count; valid whenever one stops."""
+    k1, k2 = blocks.hits
+    trials = blocks.size * blocks.number
+    if not k1 or not stake > 0:
+        return 0.0
+    most = k1 / max(k2, 0.5)
+    evidence = _evidence(blocks, stake, delta)
+    evidence[0] -= _due(blocks, stake, alpha, delta, most, trials)
+    roots = most * np.polynomial.polynomial.polyroots(evidence * most ** np.arange(len(evidence)))
+    real = roots.real[(np.abs(roots.imag) <= 1e-9 * np.abs(roots)) & (roots.real > 1) & (roots.real <= most)]
+    return max(math.log(float(real.max())) - 1e-12, 0.0) if len(real) else 0.0
+
+
+def p_value_common(blocks: Blocks, stake: float, alpha: float, claim: float, delta: float = 0.0) -> float:
+    """A p-value of "the mechanism is claim-DP" from the same evidence."""
+    ratio = math.exp(min(claim, 700.0))
+    due = _due(blocks, stake, alpha, delta, ratio, blocks.size * blocks.number) + math.log(_level(alpha))
+    evidence = float(np.polynomial.polynomial.polyval(ratio, _evidence(blocks, stake, delta))) - due
+    return min(1.0, math.exp(-max(evidence, -700.0)) + 2 * _FOR_SHARES * alpha)
+
+
+def _evidence(blocks: Blocks, stake: float, delta: float) -> NDArray[np.float64]:
+    """The sum of g over blocks as a polynomial in r."""
+    total = np.zeros(5)
+    for power, factor in enumerate(_SERIES, start=1):
+        total[: power + 1] += factor * stake**power * blocks.moment(power, delta * blocks.size)
+    return total
+
+
+def _level(alpha: float) -> float:
+    return alpha * (1 - 2 * _FOR_SHARES)
+
+
+def _due(blocks: Blocks, stake: float, alpha: float, delta: float, ratio: float, trials: int) -> float:
+    """What the evidence must exceed for all ratios up to this one."""
+    k1, k2 = blocks.hits
+    low = float(confidence_sequence(k1, trials, _FOR_SHARES * alpha)[0])
+    high = float(confidence_sequence(k2, trials, _FOR_SHARES * alpha)[1])
+    return -math.log(_level(alpha)) + blocks.number * math.log1p(strays(blocks.size, stake, ratio, low, high, delta))
+
+
+def strays(size: int, stake: float, ratio: float, p: float, other: float, delta: float = 0.0) -> float:
+    """At least E max(s (r B + delta m - A) - 0.9, 0) for binomial A and B, whatever their dependence.
+
+    r B - A exceeds a + b no more than r B exceeds a and -A exceeds b together; the room is shared by their standard deviations.
+    """
+    mean, mean_other = size * p, ratio * size * other
+    spread, spread_other = math.sqrt(mean + 1), ratio * math.sqrt(size * other + 1)
+    room = _FLOOR / stake - delta * size - (mean_other - mean)
+    above = mean_other + room * spread_other / (spread + spread_other)
+    below = mean - room * spread / (spread + spread_other)
+    return stake * (ratio * _excess(size, other, above / ratio) + _excess(size, 1 - p, size - below))
+
+
+def _excess(n: int, p: float, k: float) -> float:
+    """E max(X - k, 0) for X binomial(n, p)."""
+    if k < 0:
+        return n * p - k
+    j = math.floor(k) + 1
+    if j > n:
+        return 0.0
+    first = p if j == 1 else p * float(betainc(j - 1, n - j + 1, p))
+    exact = n * first - k * float(betainc(j, n - j + 1, p))
+    return max(exact, 0.0) + 1e-12 * n * first
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What is expected of one event in the final samples: shares under both inputs, and the variance of A - r B per block."""
+
+    size: int
+    number: int
+    p: float
+    other: float
+    variance: float
+    delta: float = 0.0
+
+    @property
+    def ratio(self) -> float:
+        """exp(epsilon) of the event at this delta."""
+        return (self.p - self.delta) / self.other
+
+    def stake(self, alpha: float) -> tuple[float, float]:
+        """The stake whose bound is expected to be largest, and how far below the truth it is expected to lie."""
+        due = -math.log(_level(alpha))
+        usual = math.sqrt(2 * due / (self.number * self.variance))
+        return min(((s, self._gap(s, due)) for s in usual * _STAKES), key=lambda found: found[1])
+
+    def _gap(self, stake: float, due: float) -> float:
+        cost = due / self.number + self._strays(stake)
+        return (cost / stake + stake * self.variance / 2) / (self.size * max(self.p - self.delta, 1e-300))
+
+    def _strays(self, stake: float) -> float:
+        return strays(self.size, stake, self.ratio, self.p, self.other, self.delta)
+
+    def stake_against(self, claim: float, alpha: float, caution: float) -> float:
+        """The stake whose evidence against a claim grows fastest, or the one for the final bound if that claim may hold."""
+        drift = self.size * (self.p - self.delta - math.exp(claim) * self.other) - caution
+        usual = self.stake(alpha)[0]
+        if drift <= 0:
+            return usual
+        fastest = drift / (self.variance + drift**2)
+        growth = [(s * drift - s * s * (self.variance + drift**2) / 2 - self._strays(s), s) for s in fastest * _STAKES]
+        rate, stake = max(growth)
+        return float(stake) if rate * self.number > -2 * math.log(_level(alpha)) else usual
+
+
+@cache
+def normal_equivalent(alpha: float) -> float:
+    """How many standard errors such a bound gives away: sqrt(2 ln 1 / alpha)."""
+    return math.sqrt(-2 * math.log(_level(alpha)))
