@@ -119,7 +119,7 @@ def audit(
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))
         where = Where(runner, store, bar if progress is None else progress)
         try:
-            supply = Supply(source, inputs, used, where)
+            supply = Supply(source, inputs, block_size(source, settings.samples), used, where)
             found = _search(supply, [Runner(p, at) for p, at in zip(chosen, places, strict=True)], settings)
             supply.forget()
             result = _bounded(source, found, settings, used, where)
@@ -182,7 +182,7 @@ def _identity(source: Sampler, pairs: Sequence[Pair], settings: Settings, seed: 
 def _search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Found:
     """Race with the chosen attack's features; DP-Sniper and StatDP take the winning pair."""
     features = settings.features
-    goal = settings.goal(block_size(supply.sampler))
+    goal = settings.goal(supply.block)
     lap, standings = race(supply, runners, settings.training, goal, features, fit_by_features)
     train, choose = _samples(supply, lap, settings.training)
     width = max(b.width for b in (*train, *choose))
@@ -211,16 +211,19 @@ def _samples(supply: Supply, lap: Lap, count: int) -> tuple[list[Batch], list[Ba
 def _bounded(source: Sampler, found: Found, settings: Settings, seed: int, where: Where) -> AuditResult:
     """The bound on fresh samples."""
     if settings.claim is None:
-        tally, interrupted = _count(source, found, settings.samples, 0, seed, where)
+        tally, interrupted = _count(source, found, settings, settings.samples, 0, seed, where)
         lower = found.statement.lower(tally.counts, anytime=tally.failure is not None)
     else:
         tally, interrupted, lower = _until_refuted(source, found, settings, seed, where)
     return _result(source, found, settings, seed, tally, lower, interrupted)
 
 
-def _count(source: Sampler, found: Found, count: int, first: int, seed: int, where: Where) -> tuple[Tally, bool]:
+def _count(
+    source: Sampler, found: Found, settings: Settings, count: int, first: int, seed: int, where: Where
+) -> tuple[Tally, bool]:
     common = found.statement.stake is not None
-    work = CountChunk(source, found.pair.left, found.pair.right, found.event, seed, first, common)
+    block = block_size(source, settings.samples)
+    work = CountChunk(source, found.pair.left, found.pair.right, found.event, block, seed, first, common)
     gathered = count_event(work, count, where)
     return gathered.state, gathered.interrupted
 
@@ -233,7 +236,7 @@ def _until_refuted(source: Sampler, found: Found, settings: Settings, seed: int,
     tally, lower, done, interrupted = Tally(Counts()), 0.0, 0, False
     while done < settings.samples and not interrupted and tally.failure is None:
         step = min(settings.samples - done, max(size, math.ceil(done / _LOOKS_PER_DOUBLING / size) * size))
-        more, interrupted = _count(source, found, step, done // size, seed, where)
+        more, interrupted = _count(source, found, settings, step, done // size, seed, where)
         tally, done = tally + more, done + step
         lower = max(lower, statement.lower(tally.counts, anytime=True))
         if lower > settings.claim:

@@ -48,24 +48,24 @@ def chunk_size(sampler: Sampler) -> int:
     return 1 << 16 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 13
 
 
-def block_size(sampler: Sampler) -> int:
-    """Runs that share a stream: few enough that the noise of two inputs keeps step, enough that streams cost little."""
+def block_size(sampler: Sampler, samples: int) -> int:
+    """Runs that share a stream, a power of two: some hundred blocks, unless calls would cost more than what they draw."""
     match sampler.form:
         case Form.VECTORISED:
-            return 1 << 10
+            least, most = 6, 11
         case Form.TRACED:
-            return 1 << 13
+            least, most = 12, 13
         case Form.RNG | Form.PLAIN:
-            return 1 << 5
+            least, most = 3, 5
         case _:
             assert_never(sampler.form)
+    return 1 << min(max((samples >> 8).bit_length() - 1, least), most)
 
 
-def draw_chunk(sampler: Sampler, data: Any, count: int, seed: int, key: tuple[int, ...]) -> Batch:
+def draw_chunk(sampler: Sampler, data: Any, count: int, block: int, seed: int, key: tuple[int, ...]) -> list[Batch]:
     """The outputs of one chunk in blocks, each from a stream of its own."""
-    size = block_size(sampler)
-    blocks = [(min(size, count - start), stream(seed, *key, place)) for place, start in enumerate(range(0, count, size))]
-    return joined(sampler.draw_blocks(data, blocks))
+    blocks = [(min(block, count - start), stream(seed, *key, place)) for place, start in enumerate(range(0, count, block))]
+    return sampler.draw_blocks(data, blocks)
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,12 @@ class DrawChunk:
 
     sampler: Sampler
     data: Any
+    block: int
     seed: int
     key: tuple[int, ...]
 
-    def __call__(self, index: int, count: int) -> Batch:
-        return draw_chunk(self.sampler, self.data, count, self.seed, (*self.key, index))
+    def __call__(self, index: int, count: int) -> list[Batch]:
+        return draw_chunk(self.sampler, self.data, count, self.block, self.seed, (*self.key, index))
 
 
 @dataclass
@@ -87,6 +88,7 @@ class Supply:
 
     sampler: Sampler
     inputs: Sequence[Any]
+    block: int
     seed: int
     where: Where
     runs: int = 0
@@ -100,7 +102,7 @@ class Supply:
         if have < count:
             missing = Chunks(count - have, size)
             # All inputs see the same noise: what it does to both then cancels when they are compared.
-            work = DrawChunk(self.sampler, self.inputs[place], self.seed, (int(stage), have))
+            work = DrawChunk(self.sampler, self.inputs[place], self.block, self.seed, (int(stage), have))
             gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have}")
             kept[:] = [joined([*kept, *gathered.state])]
             self.runs += gathered.done
@@ -112,7 +114,7 @@ class Supply:
         gathered = run_chunks(
             work,
             chunks,
-            lambda state, batch: [*state, batch],
+            lambda state, batches: [*state, *batches],
             empty,
             executor=self.where.executor,
             checkpoint=self.where.checkpoint,
@@ -151,6 +153,7 @@ class CountChunk:
     left: Any
     right: Any
     event: Event
+    block: int
     seed: int
     first: int
     common: bool  # whether both inputs run on the same streams
@@ -162,16 +165,16 @@ class CountChunk:
             return Tally(Counts(), str(error))
         if not self.common:
             return Tally(Counts(int(hits[0].sum()), int(hits[1].sum()), count, count))
-        size = block_size(self.sampler)
-        whole = count // size
-        left, right = (side[: whole * size].reshape(whole, size).sum(axis=1) for side in hits)
-        blocks = Blocks.of(size, left, right)
-        return Tally(Counts(*blocks.hits, whole * size, whole * size, blocks))
+        whole = count // self.block
+        left, right = (side[: whole * self.block].reshape(whole, self.block).sum(axis=1) for side in hits)
+        blocks = Blocks.of(self.block, left, right)
+        return Tally(Counts(*blocks.hits, whole * self.block, whole * self.block, blocks))
 
     def _hits(self, side: int, data: Any, index: int, count: int) -> NDArray[np.bool_]:
         key = (int(Stage.FINAL), 2 if self.common else side, self.first + index)
-        batch = draw_chunk(self.sampler, data, count, self.seed, key)
-        return self.event.contains(batch, stream(self.seed, int(Stage.TIES), side, self.first + index))
+        ties = stream(self.seed, int(Stage.TIES), side, self.first + index)
+        batches = draw_chunk(self.sampler, data, count, self.block, self.seed, key)
+        return np.concatenate([self.event.contains(batch, ties) for batch in batches])
 
 
 def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:

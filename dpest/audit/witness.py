@@ -76,9 +76,10 @@ class AuditWitness:
         used = resolve_seed(seed)
         source = as_traced(sampler(mechanism), self.pair.left)
         # A stream apart from the audit's own: the same seed must not bring the same samples.
-        statement = self._statement(samples, block_size(source))
+        block = block_size(source, samples)
+        statement = self._statement(samples, block)
         common = statement.stake is not None
-        work = CountChunk(source, self.pair.left, self.pair.right, self.event, used, 1 << 40, common)
+        work = CountChunk(source, self.pair.left, self.pair.right, self.event, block, used, 1 << 40, common)
         with opened(executor) as where:
             tally = count_event(work, samples, Where(where)).state
         if tally.failure is not None:

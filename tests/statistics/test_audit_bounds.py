@@ -86,7 +86,7 @@ def test_identical_inputs_with_workers(workers: int) -> None:
 @pytest.mark.slow
 def test_two_hundred_audits_of_correct_mechanisms() -> None:
     accused = sum(
-        bool(dpest.audit(m, pair, claim=loss, samples=20_000, seed=seed, progress=quiet).violated)
+        bool(dpest.audit(m, pair, claim=loss, samples=100_000, seed=seed, progress=quiet).violated)
         for seed in range(50)
         for m, pair, loss in CORRECT
     )
