@@ -15,16 +15,28 @@ from dpest.engine.columns import HOLE, NAN_KEY, Columns, Group, Shape, Values
 
 Codes = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float64]
-_Cuts = tuple[int, tuple[float, ...]]
+_Found = list[tuple[Any, int]]  # one feature of a sample: arrays of numbers or constants, each with its number of outputs
 
 MOST_FEATURES = 64
 _MOST_SHAPES = 128
 _MOST_POINTS = 48
 # A number is a value of its own when it makes up this share of the outputs; continuous ones hardly ever repeat.
 _POINT_SHARE = 0.002
-# Bins and tails of one number alone, and of one number among several: many weights cost time, and fit noise.
-_FINE = (200, (0.0005, 0.001, 0.002))
-_COARSE = (12, (0.005, 0.02))
+
+
+@dataclass(frozen=True)
+class _Cuts:
+    """The number of bins, the tails of each input beyond them, and how far apart edges are, as a share of the outputs."""
+
+    bins: int
+    tails: tuple[float, ...]
+    apart: float
+
+
+# One number alone, and one number among several: many weights cost time, and fit noise.
+_FINE = _Cuts(200, (1 / 1600, 1 / 800, 1 / 400), 0.002)
+_COARSE = _Cuts(12, (1 / 96, 1 / 24, 1 / 12), 0.004)
+_BEYOND = 4  # outputs that a tail holds at least
 
 
 @dataclass(frozen=True)
@@ -156,8 +168,9 @@ def learn_coder(samples: list[Columns]) -> Coder:
     count = min(MOST_FEATURES, max(len(shape.leaves) for shape in shapes))
     cuts = _FINE if count == 1 else _COARSE
     rows = sum(shapes.values())
-    leaves = tuple(_leaf([(v, g.rows) for g in _groups(samples) for v in _at(g, i)], rows, cuts) for i in range(count))
-    steps = (_leaf(_steps(samples, i), rows, cuts) for i in range(count - 1)) if count <= MOST_FEATURES // 2 else ()
+    leaves = tuple(_leaf([_values(columns, i) for columns in samples], rows, cuts) for i in range(count))
+    pairs = range(count - 1 if count <= MOST_FEATURES // 2 else 0)
+    steps = (_leaf([_steps(columns, i) for columns in samples], rows, cuts) for i in pairs)
     return Coder(tuple(s for s, _ in shapes.most_common(_MOST_SHAPES)), leaves, tuple(steps))
 
 
@@ -189,37 +202,58 @@ def _difference(a: Any = None, b: Any = None) -> Values | None:
     return np.asarray(b, float) - np.asarray(a, float) if numeric and varies else None
 
 
-def _steps(samples: list[Columns], i: int) -> list[tuple[Any, int]]:
-    neighbours = ((list(_numbers(g, i + 2))[i : i + 2], g.rows) for g in _groups(samples))
+def _values(columns: Columns, i: int) -> _Found:
+    return [(value, group.rows) for group in columns.groups for value in _at(group, i)]
+
+
+def _steps(columns: Columns, i: int) -> _Found:
+    neighbours = ((list(_numbers(g, i + 2))[i : i + 2], g.rows) for g in columns.groups)
     found = ((_difference(*pair), rows) for pair, rows in neighbours if len(pair) == 2)
     return [(step, rows) for step, rows in found if step is not None]
 
 
-def _leaf(found: list[tuple[Any, int]], rows: int, cuts: _Cuts) -> Leaf:
+def _leaf(samples: list[_Found], rows: int, cuts: _Cuts) -> Leaf:
     symbols: Counter[Any] = Counter()
-    numbers: list[Floats] = []
-    for value, count in found:
-        if isinstance(value, np.ndarray):
-            array = np.asarray(value, float)
-            missing = np.isnan(array)
-            symbols[NAN_KEY] += int(missing.sum())
-            numbers.append(array[~missing])
-        elif isinstance(value, float):
-            numbers.append(np.full(count, value))
-        else:
+    for value, count in (pair for found in samples for pair in found):
+        if _is_symbol(value):
             symbols[value] += count
+        elif isinstance(value, np.ndarray):
+            symbols[NAN_KEY] += int(np.isnan(np.asarray(value, float)).sum())
     kept = tuple(s for s, n in symbols.most_common(_MOST_POINTS) if n)
-    return Leaf(kept, *_points_and_edges(np.concatenate(numbers) if numbers else np.empty(0), rows, cuts))
+    return Leaf(kept, *_points_and_edges([_plain_numbers(found) for found in samples], rows, cuts))
 
 
-def _points_and_edges(x: Floats, rows: int, cuts: _Cuts) -> tuple[Floats, Floats]:
-    values, counts = np.unique(x, return_counts=True)
+def _plain_numbers(found: _Found) -> Floats:
+    arrays = [np.asarray(v, float) if isinstance(v, np.ndarray) else np.full(n, v) for v, n in found if not _is_symbol(v)]
+    numbers: Floats = np.concatenate([np.empty(0), *arrays])
+    return np.asarray(numbers[~np.isnan(numbers)])
+
+
+def _is_symbol(value: Any) -> bool:
+    return not isinstance(value, np.ndarray | float)
+
+
+def _points_and_edges(samples: list[Floats], rows: int, cuts: _Cuts) -> tuple[Floats, Floats]:
+    values, counts = np.unique(np.concatenate(samples), return_counts=True)
     frequent = counts >= max(5.0, _POINT_SHARE * rows)
     often = values[frequent][np.argsort(-counts[frequent], kind="stable")][:_MOST_POINTS]
     points = np.sort(often)
-    rest = x[~np.isin(x, points)]
-    if not rest.size:
-        return points, np.empty(0)
-    bins, tail = cuts
-    levels = sorted({*tail, *(1 - t for t in tail), *(i / bins for i in range(1, bins))})
-    return points, np.unique(np.quantile(rest, levels))
+    rest = [x[~np.isin(x, points)] for x in samples]
+    return points, _edges([x for x in rest if x.size], cuts)
+
+
+def _edges(samples: list[Floats], cuts: _Cuts) -> Floats:
+    """The tails of each sample, the outermost first, and bins of equal weight; of edges that almost touch, the first.
+
+    Where one sample ends, an edge just inside its end keeps the outputs that it shares apart from those that it lacks.
+    """
+    if not samples:
+        return np.empty(0)
+    pooled = np.sort(np.concatenate(samples))
+    ends = [np.quantile(x, (t, 1 - t)) for t in cuts.tails for x in samples if t * x.size >= _BEYOND]
+    wanted = np.concatenate([*ends, np.quantile(pooled, np.arange(1, cuts.bins) / cuts.bins)])
+    places = np.searchsorted(pooled, wanted)
+    kept = np.zeros(wanted.shape, dtype=bool)
+    for i, place in enumerate(places):
+        kept[i] = np.all(np.abs(places[:i][kept[:i]] - place) >= cuts.apart * pooled.size)
+    return np.unique(wanted[kept])

@@ -126,12 +126,19 @@ def _joined(p: Ints, q: Ints, order: Ints, caution: float) -> tuple[float, Ints]
 
 
 def promise(p: Ints, n: int, q: Ints, m: int, caution: float) -> Floats:
-    """The log ratio less its errors; where that is below 0, how far the ratio is from 0 counts, in errors."""
+    """The log ratio less `caution` errors; where that is below 0, how far the ratio is from 0 counts, in errors.
+
+    The logarithm of a small count is far from normal, and a count of 0 has an upper limit too: the limit of a root is
+    used, sqrt(q + 3/8) being nearly normal with error 1/2 (Anscombe 1948), and the two sides' distances to their limits
+    are added as squares (Zou and Donner 2008).
+    """
     more, fewer = p + 0.5, q + 0.5
     ratio: Floats = np.log(more / (n + 1)) - np.log(fewer / (m + 1))
-    error = np.sqrt(np.maximum(1 / more - 1 / (n + 1) + 1 / fewer - 1 / (m + 1), 1e-12))
-    sure = ratio - caution * error
-    return np.where(p > 0, np.where(sure > 0, sure, ratio / error - caution), -np.inf)
+    below = caution * np.sqrt(np.maximum(1 / more - 1 / (n + 1), 1e-12))
+    above = np.log(np.square(np.sqrt(q + 0.375) + caution / 2) / fewer) * np.sqrt(np.maximum(1 - fewer / (m + 1), 1e-12))
+    distance = np.hypot(below, above)
+    sure = ratio - distance
+    return np.where(p > 0, np.where(sure > 0, sure, caution * (ratio / distance - 1)), -np.inf)
 
 
 def _prefers_total(hits: Hits) -> bool:

@@ -18,7 +18,7 @@ from dpest.numerics.binomial import upper as binomial_upper
 from dpest.numerics.maximum import largest
 from dpest.privacy.events import Chosen, Counts, Event, Floats, Hits, Ints, choose, promise
 from dpest.privacy.table import Table
-from dpest.privacy.zeros import largest_shared, proof_of_infinity
+from dpest.privacy.zeros import Zeros
 from dpest.results import Direction
 
 # In standard errors of the bound that is to come: the caution that pays, beside one for having chosen.
@@ -28,6 +28,8 @@ _FIRST_EVIDENCE = 1.65
 # Rarer outcomes enter the estimate only together, as part of an event, or where they clearly lead.
 _RARE = 1e-3
 _FEWEST_HITS = 10
+# The expected count at which none is as likely as some: what a zero stands for in an estimate.
+_EVEN_CHANCE = math.log(2)
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,10 @@ def _sides(tables: Sequence[Table], alpha: float) -> list[tuple[Side, Side]]:
     ranked = sorted((-c.promise, i, k) for i, pair in enumerate(chosen) for k, c in enumerate(pair))
     lead = ranked[0][1:]
     others = max(1, 2 * len(tables) - 1)
-    shared = max(0.0, *(largest_shared(table) for table in tables))
-    looked_at = sum(2 * len(table.all.left) + 2 for table in tables)
-    zero = (shared, looked_at, alpha)
+    zeros = Zeros.of(tables, alpha)
     first, second = (
         [
-            _side(table, pair[k], alpha / 2 if (i, k) == lead else alpha / 2 / others, zero)
+            _side(table, pair[k], alpha / 2 if (i, k) == lead else alpha / 2 / others, zeros)
             for i, (table, pair) in enumerate(zip(tables, chosen, strict=True))
         ]
         for k in (0, 1)
@@ -121,13 +121,13 @@ def _chosen(table: Table, direction: Direction, caution: float) -> Chosen:
     return choose(table.choosing, table.orders(direction), direction, singles=not table.learned, caution=caution)
 
 
-def _side(table: Table, chosen: Chosen, alpha: float, zero: tuple[float, int, float]) -> Side:
+def _side(table: Table, chosen: Chosen, alpha: float, zeros: Zeros) -> Side:
     direction = chosen.event.direction
     hits = table.bounding.hits(chosen.event)
     lower = hits.lower(alpha, given_total=chosen.given_total) if _worth_claiming(table, chosen.event) else 0.0
-    proof = proof_of_infinity(table, direction, *zero)
+    proof = zeros.proof(table, direction)
     if proof is not None:
-        return Side(chosen.event, hits, lower, True, proof, table.decided_before.hits(proof))
+        return Side(chosen.event, hits, lower, True, *proof)
     return Side(chosen.event, hits, lower, False, *_telling(table, chosen.event, hits))
 
 
@@ -163,8 +163,9 @@ def _points(table: Table, side: Side) -> _Points:
         if ratios.size:
             return ratios, errors
     bolder = table.bounding.hits(_chosen(table, side.event.direction, _CAUTION_FOR_ESTIMATE).event)
-    events = [h for h in (side.hits, bolder) if h.more and h.fewer]
-    return np.array([max(0.0, h.log_ratio) for h in events]), np.array([h.error for h in events])
+    events = [h for h in (side.hits, bolder) if h.more and h.of_fewer]
+    p, n, q, m = np.array([(h.more, h.of_more, h.fewer or _EVEN_CHANCE, h.of_fewer) for h in events]).reshape(-1, 4).T
+    return np.maximum(np.log(p / n) - np.log(q / m), 0.0), np.sqrt(1 / p - 1 / n + 1 / q - 1 / m)
 
 
 def _outcomes(p: Ints, q: Ints) -> _Points:

@@ -44,18 +44,29 @@ class Score:
 
 
 def learn_score(left: Codes, right: Codes, sizes: tuple[int, ...], unordered: tuple[int, ...]) -> Score:
-    """The score that tells two samples apart, with cells that halve towards both ends."""
+    """The score that tells two samples apart, with cells that halve towards both ends of either sample."""
     codes = np.concatenate([left, right], axis=1)
     from_left = np.arange(codes.shape[1]) < left.shape[1]
     bare = Score(fit_weights(codes, from_left * 1.0, ~from_left * 1.0, sizes, unordered), np.empty(0))
     pooled = bare.of(codes)
-    return Score(bare.weights, np.unique(np.quantile(pooled, _levels(pooled.size), method="nearest")))
+    even = np.quantile(pooled, _levels(pooled.size), method="nearest")
+    return Score(bare.weights, np.unique(np.concatenate([even, _ends(pooled[from_left], pooled[~from_left])])))
 
 
 def _levels(count: int) -> list[float]:
     """Cells halve towards both ends, down to about fifteen samples, and are even in the middle."""
     tails = [2.0**-k for k in np.arange(3, max(3.5, np.log2(count / 15)), 0.5)]
     return sorted({*tails, *(1 - t for t in tails), *(i / 16 for i in range(2, 15))})
+
+
+def _ends(left: Floats, right: Floats) -> Floats:
+    """From the top, cuts above the 1st, 2nd, 4th, 8th ... of the rarer scores, those of `right`; from the bottom, of `left`.
+
+    Next to outputs that one input alone shows, the loss rises over few samples of the other: a cell that holds many
+    averages it away.
+    """
+    places = [2**k - 1 for k in range(min(left.size, right.size).bit_length())]
+    return np.concatenate([np.nextafter(np.sort(right)[::-1][places], np.inf), np.sort(left)[places]])
 
 
 def fit_weights(

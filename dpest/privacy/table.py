@@ -31,11 +31,6 @@ class Table:
         """All parts together."""
         return self.ordering + self.choosing + self.bounding
 
-    @property
-    def decided_before(self) -> Counts:
-        """The counts of the cells that may be looked at one by one: all of them, unless the cells were made to differ."""
-        return self.bounding if self.learned else self.all
-
     def orders(self, direction: Direction) -> list[Ints]:
         """The orders in which cells are joined to events."""
         by_score = [] if self.scores is None else [score_order(self.scores, direction)]

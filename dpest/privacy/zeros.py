@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.privacy.events import Counts, Event, Hits
+from dpest.numerics.binomial import lower
+from dpest.privacy.events import Counts, Event, Floats, Hits, Ints
 from dpest.privacy.table import Table
 from dpest.results import Direction
 
 
-def chance_explains_zero(hits: int, shared: float, events: int, alpha: float) -> bool:
+def chance_explains_zero(hits: float, shared: float, level: float) -> bool:
     """Whether no hit under the other input is plausible at the largest loss that shared outputs support."""
-    return math.exp(-hits * math.exp(-min(shared, 700.0))) >= alpha / events
+    return math.exp(-hits * math.exp(-min(shared, 700.0))) >= level
 
 
 def exclusive(counts: Counts, direction: Direction) -> Event:
@@ -22,32 +25,60 @@ def exclusive(counts: Counts, direction: Direction) -> Event:
     return Event((p > 0) & (q == 0), direction)
 
 
-def largest_shared(table: Table) -> float:
-    """The largest loss that outputs seen under both inputs support."""
-    counts = table.decided_before
+def largest_shared(counts: Counts, alpha: float) -> float:
+    """The largest loss that outputs seen under both inputs support: an upper bound at level alpha.
+
+    Whichever of them loses most, its own bound holds with probability 1 - alpha, and the largest of all bounds is no
+    smaller: there is nothing to pay for their number.
+    """
+    n, m = int(counts.left.sum()), int(counts.right.sum())
     both = (counts.left > 0) & (counts.right > 0)
-    if not both.any():
-        return 0.0
-    ratios = np.log(counts.left[both] / counts.left.sum()) - np.log(counts.right[both] / counts.right.sum())
-    return float(np.abs(ratios).max())
+    p, q = counts.left[both], counts.right[both]
+    bounds = [_ratio_upper(p, n, q, m, alpha), _ratio_upper(q, m, p, n, alpha)]
+    return float(max([0.0, *np.concatenate(bounds)]))
 
 
-def proof_of_infinity(table: Table, direction: Direction, shared: float, events: int, alpha: float) -> Event | None:
-    """An event that only one input showed, where chance cannot explain it."""
-    together = exclusive(table.ordering + table.choosing, direction)
-    hits = table.bounding.hits(together)
-    if hits.more and not hits.fewer and not chance_explains_zero(_scaled(hits), shared, events, alpha):
-        return together
-    counts = table.decided_before
-    p, q = counts.towards(direction)
-    alone = np.flatnonzero((p > 0) & (q == 0))
-    if not alone.size or not q.sum():
-        return None
-    best = alone[np.argmax(p[alone])]
-    event = Event(np.arange(len(p)) == best, direction)
-    return None if chance_explains_zero(_scaled(counts.hits(event)), shared, events, alpha) else event
+def _ratio_upper(p: Ints, n: int, q: Ints, m: int, alpha: float) -> Floats:
+    """Upper bounds on log ratios, given the totals p + q."""
+    share = np.asarray(lower(q, p + q, alpha))
+    return np.asarray(np.log1p(-share) - np.log(share) + math.log(m) - math.log(n))
 
 
-def _scaled(hits: Hits) -> int:
-    """The hits that as many samples of the first input would show as there are of the second."""
-    return int(hits.more * min(1.0, hits.of_fewer / hits.of_more))
+@dataclass(frozen=True)
+class Zeros:
+    """What a proof of infinity may assume and spend: the largest loss supported, and a level for each event looked at.
+
+    An event that one part of the samples chose is one event; cells that are looked at one by one are many.
+    """
+
+    shared: float
+    chosen_level: float
+    cell_level: float
+
+    @classmethod
+    def of(cls, tables: Sequence[Table], alpha: float) -> Zeros:
+        """Half of alpha for the largest loss supported, the rest for the zeros."""
+        cells = sum(len(table.all.left) for table in tables)
+        shared = max(largest_shared(table.all, alpha / 2) for table in tables)
+        return cls(shared, alpha / 4 / (2 * len(tables)), alpha / 4 / (2 * max(1, cells)))
+
+    def proof(self, table: Table, direction: Direction) -> tuple[Event, Hits] | None:
+        """An event that only one input showed, where chance cannot explain it, and its counts."""
+        together = exclusive(table.ordering + table.choosing, direction)
+        hits = table.bounding.hits(together)
+        if self._proves(hits, self.chosen_level):
+            return together, hits
+        alone = exclusive(table.all, direction)
+        if table.learned or not alone.cells.any():
+            return None
+        p, _ = table.all.towards(direction)
+        event = Event(np.arange(len(p)) == np.argmax(p * alone.cells), direction)
+        hits = table.all.hits(event)
+        return (event, hits) if self._proves(hits, self.cell_level) else None
+
+    def _proves(self, hits: Hits, level: float) -> bool:
+        if not hits.more or hits.fewer or not hits.of_fewer:
+            return False
+        # As many hits as there would be in a sample of the other's size.
+        scaled = hits.more * min(1.0, hits.of_fewer / hits.of_more)
+        return not chance_explains_zero(scaled, self.shared, level)

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+import dpest
+from dpest.analysis.sampled import estimate_by_sampling
 from dpest.engine.columns import HOLE, NAN_KEY, Columns, Group, Shape, from_array
+from dpest.inputs import Pair
 from dpest.privacy.coding import Leaf, learn_coder
 from dpest.privacy.events import Counts, Event, Hits
 from dpest.privacy.from_samples import Conclusion, conclude
 from dpest.privacy.scoring import learn_score
 from dpest.privacy.table import Table
-from dpest.privacy.zeros import chance_explains_zero
-from dpest.results import Direction
+from dpest.privacy.zeros import chance_explains_zero, largest_shared
+from dpest.results import Direction, Result
 
 RNG = np.random.default_rng(7)
 
@@ -24,6 +30,10 @@ def table(p: list[float], q: list[float], n: int) -> Table:
 
 def concluded(p: list[float], q: list[float], n: int = 100_000, *, exhaustive: bool = True) -> Conclusion:
     return conclude([table(p, q, n)], 0.05, exhaustive=exhaustive)
+
+
+def sampled(mechanism: Callable[[Any], Any], left: float, right: float, seed: int) -> Result:
+    return estimate_by_sampling(mechanism, [Pair("", left, right)], samples=20_000, seed=seed, executor=1, progress=False)
 
 
 def test_randomised_response_is_bracketed() -> None:
@@ -58,10 +68,41 @@ def test_a_few_exclusive_hits_are_not_infinite() -> None:
 
 
 def test_zeros_are_infinite_only_where_chance_cannot_explain_them() -> None:
-    assert chance_explains_zero(5, 0.0, events=10, alpha=0.05)
-    assert not chance_explains_zero(6, 0.0, events=10, alpha=0.05)
-    assert chance_explains_zero(1000, 10.0, events=10, alpha=0.05)
-    assert chance_explains_zero(10**9, math.inf, events=10, alpha=0.05)
+    assert chance_explains_zero(5, 0.0, level=0.005)
+    assert not chance_explains_zero(6, 0.0, level=0.005)
+    assert chance_explains_zero(1000, 10.0, level=0.005)
+    assert chance_explains_zero(10**9, math.inf, level=0.005)
+
+
+def test_a_shared_output_supports_more_than_its_ratio() -> None:
+    """Rung: closed form. Of t hits, one under the other input: its share is at least 1 - (1 - alpha)^(1/t)."""
+    alpha, t = 0.05, 1001
+    share = 1 - (1 - alpha) ** (1 / t)
+    found = largest_shared(Counts(np.array([9000, 1000, 0]), np.array([9999, 1, 0])), alpha)
+    assert found == pytest.approx(math.log((1 - share) / share), abs=1e-6)
+    assert found - math.log(1000) == pytest.approx(math.log(19.5), abs=0.01)
+    assert largest_shared(Counts(np.array([5, 0]), np.array([0, 5])), alpha) == 0.0
+
+
+def test_the_support_of_shared_outputs_covers_their_largest_loss() -> None:
+    """No correction for the number of outputs: whichever loses most, its own bound is among them."""
+    p, q = np.full(40, 1 / 40), np.concatenate([[1 / 400], np.full(39, (1 - 1 / 400) / 39)])
+    counts = (Counts(RNG.multinomial(4000, p), RNG.multinomial(4000, q)) for _ in range(400))
+    misses = sum(largest_shared(c, 0.05) < math.log(10) for c in counts)
+    assert misses <= binom.ppf(0.99, 400, 0.05)
+
+
+@pytest.mark.parametrize("loss", [5.0, 8.0, 10.0])
+def test_a_large_loss_is_not_infinite(loss: float) -> None:
+    """Laplace noise: half of the outputs have the full loss, and at 10 a sample of 20,000 often shows no hit among them."""
+    for seed in range(20):
+        assert sampled(lambda x: x + dpest.laplace(1 / loss), 0.0, 1.0, seed).epsilon < math.inf
+
+
+def test_noise_of_bounded_support_is_infinite() -> None:
+    found = [sampled(lambda x: x + dpest.uniform(0.0, 1.0), 0.0, 0.1, seed).epsilon for seed in range(20)]
+    # A run may leave it open: one hit in the bin that holds the edge supports a large loss.
+    assert sum(e == math.inf for e in found) >= binom.ppf(0.01, 20, 0.95)
 
 
 @pytest.mark.parametrize("cells", [2, 100, 5000])
