@@ -1,10 +1,10 @@
 """The largest of many noisy numbers, without the optimism of taking the largest.
 
 The true sizes |theta_j| are modelled as draws from one unknown law: a mixture of uniform laws, on [0, a] or on the shell
-[0.8 a, a], whose weights are fitted by a few steps of maximum likelihood (adaptive shrinkage: Stephens, Biostatistics 2017;
-the shells are for sizes that are all alike). The estimate is the posterior mean of the largest size, among laws that reach
-no further than the largest number seen. Where one number clearly leads, there is nothing to correct, and the estimate is
-that number.
+[0.8 a, a], whose weights are fitted by maximum likelihood (adaptive shrinkage: Stephens, Biostatistics 2017; the shells are
+for sizes that are all alike) and stopped early: the more numbers there are to learn from, the later. The estimate is the
+posterior mean of the largest size, among laws that reach no further than the largest number seen. Where one number clearly
+leads, there is nothing to correct, and the estimate is that number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _WIDTHS = 50
-_ITERATIONS = 10
+_FEWEST_STEPS = 10
+_NUMBERS_PER_STEP = 6
 _POINTS = 400
 _MOST = 500
 _SHELL = 0.8
@@ -87,7 +88,7 @@ def _cumulative(points: Floats, low: Floats, high: Floats, shares: Floats, m: Fl
 
 def _mixture(likelihood: Floats, weights: Floats) -> Floats:
     """The share of each component in each number, after fitting the weights of the components by EM."""
-    for _ in range(_ITERATIONS):
+    for _ in range(max(_FEWEST_STEPS, len(likelihood) // _NUMBERS_PER_STEP)):
         shares = likelihood * weights
         shares /= shares.sum(axis=1, keepdims=True)
         weights = shares.mean(axis=0)
