@@ -21,6 +21,7 @@ _HESSIAN_ROWS = 20_000
 _FIRST_ROWS = 200_000
 _FIRST_STEPS = 15
 _LAST_STEPS = 2
+_NEGLIGIBLE = 1e-4  # of the variance of scores
 _ENOUGH = 0.5  # nats of total likelihood, far below what the weights' own noise costs
 
 
@@ -102,7 +103,25 @@ def _fit(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
         weights = _newton(data, precision, weights, _LAST_STEPS)
     else:
         weights = _newton(data, precision, weights, _FIRST_STEPS)
-    return Additive(tuple(cells), tuple(np.split(weights, offsets[1:-1])))
+    tables = np.split(weights, offsets[1:-1])
+    if len(tables) < len(cells):
+        return Additive(tuple(cells), tuple(tables))
+    kept = np.flatnonzero(_telling(data, weights)).tolist()
+    return Additive(tuple(cells[j] for j in kept), tuple(tables[j] for j in kept))
+
+
+def _telling(data: _Data, weights: Matrix) -> NDArray[np.bool_]:
+    """Which columns matter: all but those that together add less than a hundredth to the spread of scores.
+
+    On common noise, columns that do not depend on the input come out with hardly any weight; without them, scores of outputs that
+    differ in nothing else are equal, and events can be read.
+    """
+    spread = np.array([np.var(weights[code[: _HESSIAN_ROWS]]) for code in data.codes])
+    order = np.argsort(spread)
+    telling = np.empty(len(spread), dtype=bool)
+    telling[order] = np.cumsum(spread[order]) > _NEGLIGIBLE * spread.sum()
+    telling[order[-1]] = True
+    return telling
 
 
 def _precision(data: _Data, offsets: Table, numbers: Sequence[int]) -> Matrix:

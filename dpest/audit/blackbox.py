@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows
 from dpest.audit.randomness import kept_globals, own_generators, seed_all
+from dpest.audit.step import CallByCall, Stepping
 from dpest.audit.watch import deadline
 from dpest.engine.rows import Rows
 from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
@@ -69,13 +70,18 @@ class Sampler:
     def _called(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
         match self.form:
             case Form.VECTORISED:
-                return self._at_once(data, count, rng)
+                return self._at_once(data, count, CallByCall(rng))
             case Form.RNG:
-                more = (rng,) if self.rng_keyword is None else ()
-                arguments = dict(self.params) if self.rng_keyword is None else {**self.params, self.rng_keyword: rng}
-                return encode_rows([self._once(data, more, arguments) for _ in range(count)])
+                return encode_rows(list(self._one_by_one(data, count, Stepping(rng))))
             case _:
                 return encode_rows([self._once(data, (), self.params) for _ in range(count)])
+
+    def _one_by_one(self, data: Any, count: int, rng: Stepping) -> Iterator[Any]:
+        more = (rng,) if self.rng_keyword is None else ()
+        arguments = dict(self.params) if self.rng_keyword is None else {**self.params, self.rng_keyword: rng}
+        for _ in range(count):
+            rng.step()
+            yield self._once(data, more, arguments)
 
     def _once(self, data: Any, more: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
         try:

@@ -76,34 +76,39 @@ def epsilon_lower(counts: Counts, direction: Direction, alpha: float, delta: flo
         return 0.0
     if delta == 0:
         return float(binomial.ratio_lower(k1, n1, k2, n2, alpha))
-    return _log_ratio(binomial.lower(k1, n1, alpha / 2) - delta, binomial.upper(k2, n2, alpha / 2))
+    low, high = _shares(counts, direction, alpha, anytime=False)
+    return _log_ratio(low - delta, high)
 
 
-def epsilon_lower_published(counts: Counts, direction: Direction, alpha: float, floor: float = 0.0) -> float:
+def epsilon_lower_published(
+    counts: Counts, direction: Direction, alpha: float, floor: float = 0.0, *, anytime: bool = False
+) -> float:
     """DP-Sniper's bound: Clopper-Pearson at alpha / 2 on each side, probabilities below the floor counted as the floor."""
+    low, high = _shares(counts, direction, alpha, anytime)
+    return _log_ratio(max(low, floor), max(high, floor))
+
+
+def _shares(counts: Counts, direction: Direction, alpha: float, anytime: bool) -> tuple[float, float]:
+    """A lower bound on P(S) and an upper one on P'(S) that hold together, whatever the counts have to do with each other."""
     k1, n1, k2, n2 = counts.ordered(direction)
     if n1 == 0 or n2 == 0:
-        return 0.0
-    low, high = binomial.lower(k1, n1, alpha / 2), binomial.upper(k2, n2, alpha / 2)
-    return _log_ratio(max(low, floor), max(high, floor))
+        return 0.0, 1.0
+    if anytime:
+        low, high = binomial.confidence_sequence(k1, n1, alpha / 2)[0], binomial.confidence_sequence(k2, n2, alpha / 2)[1]
+        return float(low), float(high)
+    return float(binomial.lower(k1, n1, alpha / 2)), float(binomial.upper(k2, n2, alpha / 2))
 
 
 def epsilon_lower_anytime(counts: Counts, direction: Direction, alpha: float, delta: float = 0.0) -> float:
     """The same statement when one may look as often as one likes and stop when one likes."""
-    k1, n1, k2, n2 = counts.ordered(direction)
-    low, _ = binomial.confidence_sequence(k1, n1, alpha / 2)
-    _, high = binomial.confidence_sequence(k2, n2, alpha / 2)
-    return _log_ratio(float(low) - delta, float(high))
+    low, high = _shares(counts, direction, alpha, anytime=True)
+    return _log_ratio(low - delta, high)
 
 
-def delta_lower(counts: Counts, direction: Direction, alpha: float, epsilon: float) -> float:
+def delta_lower(counts: Counts, direction: Direction, alpha: float, epsilon: float, *, anytime: bool = False) -> float:
     """A lower bound on delta at this epsilon: P(S) - exp(epsilon) P'(S)."""
-    k1, n1, k2, n2 = counts.ordered(direction)
-    if n1 == 0 or n2 == 0:
-        return 0.0
-    high = float(binomial.upper(k2, n2, alpha / 2))
-    gap = float(binomial.lower(k1, n1, alpha / 2)) - math.exp(min(epsilon, 700.0)) * high
-    return max(gap, 0.0)
+    low, high = _shares(counts, direction, alpha, anytime)
+    return max(low - math.exp(min(epsilon, 700.0)) * high, 0.0)
 
 
 def point_estimate(counts: Counts, direction: Direction, delta: float = 0.0) -> float:

@@ -6,11 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
 
 from dpest.audit.common import FEWEST_BLOCKS, Prospect, normal_equivalent
 from dpest.audit.outputs import Matrix
 from dpest.results import Direction
+
+Codes = NDArray[np.int64]
 
 _CANDIDATES = 300
 _MOST_GROUPS = 1024
@@ -26,7 +29,8 @@ class Goal:
     delta: float = 0.0
     claim: float | None = None
     size: float | None = None  # the least probability under the less likely input
-    block: int = 1024  # runs that share a stream
+    block: int = 1024  # final runs that share a stream
+    group: int = 1024  # runs that share a stream among those that choose
     common: bool = True  # whether the final samples may share their noise
     caution: float = 1.5  # standard errors taken off a ratio that was picked by its counts, out of many
 
@@ -51,13 +55,42 @@ class CurvePoint:
     right: float
 
 
-def choose_cut(left: Matrix, right: Matrix, goal: Goal) -> Cut:
-    """The best cut of a score in either direction, from its values under both inputs, whose runs share streams block by block."""
-    forward = _best(-left, -right, goal)
-    backward = _best(right, left, goal)
+def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = False) -> Cut:
+    """The best cut of a score in either direction, from its values under both inputs, whose runs share streams block by block.
+
+    Where the score is an estimate of the log-likelihood ratio, no event is taken to show more than its outputs' scores do.
+    """
+    slope, shift = calibration(left, right) if is_ratio else (0.0, 0.0)
+    forward = _best(-left, -right, goal, slope * left + shift if is_ratio else None)
+    backward = _best(right, left, goal, -slope * right - shift if is_ratio else None)
     if forward.promise >= backward.promise:
         return Cut(Direction.LEFT, -forward.threshold, forward.promise, forward.hits, forward.stake)
     return Cut(Direction.RIGHT, backward.threshold, backward.promise, (backward.hits[1], backward.hits[0]), backward.stake)
+
+
+def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
+    """The slope and shift that make a score a log-likelihood ratio: a logistic regression on it."""
+    stride = max(1, (len(left) + len(right)) // 100_000)
+    score = np.concatenate([left[::stride], right[::stride]])
+    target = np.concatenate([np.ones(len(left[::stride])), np.zeros(len(right[::stride]))])
+    middle = float(np.median(score))
+    score = score - middle
+    slope, shift = 1.0, 0.0
+    for _ in range(20):
+        chance = expit(slope * score + shift)
+        error, curve = chance - target, chance * (1 - chance)
+        a, b, c = float(curve @ score**2) + 1e-9, float(curve @ score), float(curve.sum()) + 1e-9
+        g, h = float(error @ score), float(error.sum())
+        determinant = a * c - b * b
+        if determinant <= 1e-12 * a * c:
+            break
+        step = (c * g - b * h) / determinant
+        slope -= min(max(step, -0.5), 0.5)
+        shift -= min(max((a * h - b * g) / determinant, -1.0), 1.0)
+        if abs(step) < 1e-4:
+            break
+    slope = min(max(slope, 0.0), 3.0)
+    return slope, shift - slope * middle - math.log(len(left) / len(right))
 
 
 @dataclass(frozen=True)
@@ -70,16 +103,18 @@ class _Found:
     stake: float | None
 
 
-def _best(likelier: Matrix, other: Matrix, goal: Goal) -> _Found:
-    """Over events {value <= t}: the one that promises most."""
+def _best(likelier: Matrix, other: Matrix, goal: Goal, loss: Matrix | None) -> _Found:
+    """Over events {value <= t}: the one that promises most; `loss` is the estimated loss of each of the likelier outputs."""
     cuts = _candidates(np.sort(likelier), np.sort(other))
-    a, b = (_counts(values, cuts, goal.block) for values in (likelier, other))
+    codes = [np.searchsorted(cuts, values, side="left") for values in (likelier, other)]
+    a, b = (_counts(code, len(cuts), goal.group) for code in codes)
     shares = _Shares(a.sum(axis=0), b.sum(axis=0), len(likelier), len(other))
     ratio = shares.ratio(goal.delta)
-    spread = _spread(a, b, ratio, goal.delta * goal.block)
+    spread = _spread(a, b, ratio)
     common, apart = _gaps(shares, spread, goal)
     error = np.sqrt(spread) / np.maximum(shares.hits - goal.delta * shares.trials, 0.5)
-    promise = np.log(ratio) - _below(goal.caution, error) - np.minimum(common, apart)
+    shown = np.log(ratio) if loss is None else np.minimum(np.log(ratio), _foreseen(codes[0], loss, shares, goal.delta))
+    promise = shown - _below(goal.caution, error) - np.minimum(common, apart)
     promise[shares.hits < min(_FEWEST_HITS, len(likelier))] = -math.inf
     if goal.size is not None:
         promise[shares.others < goal.size * len(other)] = -math.inf
@@ -91,19 +126,24 @@ def _best(likelier: Matrix, other: Matrix, goal: Goal) -> _Found:
     return _Found(float(promise[best]), float(cuts[best]), hits, stake)
 
 
+def _foreseen(code: Codes, loss: Matrix, shares: _Shares, delta: float) -> Matrix:
+    """ln (P(S) - delta) / P'(S) by the losses of the outputs in S: the sum of exp(-loss) over them is less noisy than a count."""
+    weight = np.bincount(code, np.exp(-np.clip(loss, -700, 700)), minlength=len(shares.hits) + 1)[:-1].cumsum()
+    return np.asarray(np.log(np.maximum(shares.hits - delta * shares.trials, 1e-9)) - np.log(np.maximum(weight, 1e-300)))
+
+
 def _candidates(a: Matrix, b: Matrix) -> Matrix:
     """Values at ever larger ranks, by equal factors while they are small and by equal steps afterwards."""
     ranks = (np.concatenate([np.geomspace(1, len(s), _CANDIDATES), np.linspace(1, len(s), _CANDIDATES)]) for s in (a, b))
     return np.unique(np.concatenate([s[np.unique(r.astype(np.int64)) - 1] for s, r in zip((a, b), ranks, strict=True)]))
 
 
-def _counts(values: Matrix, cuts: Matrix, block: int) -> Matrix:
-    """How many values of each block lie at or below each cut; blocks are put together where they are many."""
-    block *= -(-len(values) // (block * _MOST_GROUPS))
-    code = np.searchsorted(cuts, values, side="left")
-    number = -(-len(values) // block)
-    place = np.repeat(np.arange(number), block)[: len(values)] * (len(cuts) + 1) + code
-    counts = np.bincount(place, minlength=number * (len(cuts) + 1)).reshape(number, -1)
+def _counts(code: Codes, cuts: int, block: int) -> Matrix:
+    """How many outputs of each block lie at or below each cut; blocks are put together where they are many."""
+    block *= -(-len(code) // (block * _MOST_GROUPS))
+    number = -(-len(code) // block)
+    place = np.repeat(np.arange(number), block)[: len(code)] * (cuts + 1) + code
+    counts = np.bincount(place, minlength=number * (cuts + 1)).reshape(number, -1)
     return np.asarray(np.cumsum(counts[:, :-1], axis=1), dtype=np.float64)
 
 
@@ -121,9 +161,9 @@ class _Shares:
         return np.maximum((self.hits + 0.5) / (self.trials + 1) - delta, 1e-9) / ((self.others + 0.5) / (self.other_trials + 1))
 
 
-def _spread(a: Matrix, b: Matrix, ratio: Matrix, shift: float) -> Matrix:
+def _spread(a: Matrix, b: Matrix, ratio: Matrix) -> Matrix:
     """The variance of the sum of A - r B over all blocks, with half a hit's on either side for what was never seen."""
-    residual = a - ratio * b - shift
+    residual = a - ratio * b
     residual -= residual.mean(axis=0)
     return np.asarray(np.einsum("ij,ij->j", residual, residual) + (1 + ratio**2) / 2)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -25,8 +26,10 @@ from scipy.special import betainc
 
 from dpest.numerics.binomial import confidence_sequence
 
+Polynomial = list[Fraction]
+
 _POWERS = tuple((total - j, j) for total in range(1, 5) for j in range(total + 1))
-_SERIES = (1.0, -1 / 2, 1 / 3, -1.16)
+_SERIES = (Fraction(1), Fraction(-1, 2), Fraction(1, 3), Fraction(-116, 100))
 _FLOOR = 0.9
 _FOR_SHARES = 0.01  # the part of alpha that each of the two probabilities' bounds takes
 _STAKES = 0.9 ** np.arange(24)
@@ -61,14 +64,14 @@ class Blocks:
         """The hits under both inputs."""
         return self.sums[0], self.sums[1]
 
-    def moment(self, power: int, shift: float) -> NDArray[np.float64]:
+    def moment(self, power: int, shift: Fraction) -> Polynomial:
         """The sum of (A - shift - r B)^power, as the coefficients of a polynomial in r."""
         sums = {(0, 0): self.number, **dict(zip(_POWERS, self.sums, strict=True))}
-        coefficients = np.zeros(power + 1)
+        coefficients = []
         for j in range(power + 1):
             i = power - j
             inner = sum(math.comb(i, k) * (-shift) ** (i - k) * sums[k, j] for k in range(i + 1))
-            coefficients[j] = math.comb(power, j) * (-1) ** j * inner
+            coefficients.append(Fraction(math.comb(power, j) * (-1) ** j * inner))
         return coefficients
 
 
@@ -79,26 +82,50 @@ def epsilon_lower_common(blocks: Blocks, stake: float, alpha: float, delta: floa
     if not k1 or not stake > 0:
         return 0.0
     most = k1 / max(k2, 0.5)
+    if most <= 1:
+        return 0.0
     evidence = _evidence(blocks, stake, delta)
-    evidence[0] -= _due(blocks, stake, alpha, delta, most, trials)
-    roots = most * np.polynomial.polynomial.polyroots(evidence * most ** np.arange(len(evidence)))
-    real = roots.real[(np.abs(roots.imag) <= 1e-9 * np.abs(roots)) & (roots.real > 1) & (roots.real <= most)]
-    return max(math.log(float(real.max())) - 1e-12, 0.0) if len(real) else 0.0
+    evidence[0] -= Fraction(_due(blocks, stake, alpha, delta, most, trials))
+    return max((math.log(r) - 1e-12 for r in _roots(evidence, most) if _value(evidence, Fraction(r)) >= 0), default=0.0)
+
+
+def _roots(polynomial: Polynomial, most: float) -> list[float]:
+    """Ratios between 1 and the largest, about where a polynomial is 0, each with some a little to the left.
+
+    Its terms nearly cancel where events are almost certain: it is moved to the largest ratio exactly before floats take over.
+    """
+    moved = _moved(polynomial, Fraction(most))
+    scaled = [float(c * Fraction(most - 1) ** k) for k, c in enumerate(moved)]
+    found = np.polynomial.polynomial.polyroots(scaled)
+    places = found.real[np.abs(found.imag) <= 1e-6 * np.abs(found)]
+    near = np.concatenate([places - back * np.abs(places) for back in (0, 1e-12, 1e-9, 1e-6)])
+    return [most + float(x) * (most - 1) for x in near if -1 < x <= 0]
+
+
+def _moved(polynomial: Polynomial, centre: Fraction) -> Polynomial:
+    """The coefficients in r - centre."""
+    degrees = range(len(polynomial))
+    return [sum((polynomial[k] * math.comb(k, j) * centre ** (k - j) for k in degrees[j:]), Fraction(0)) for j in degrees]
+
+
+def _value(polynomial: Polynomial, r: Fraction) -> Fraction:
+    return sum((c * r**k for k, c in enumerate(polynomial)), Fraction(0))
 
 
 def p_value_common(blocks: Blocks, stake: float, alpha: float, claim: float, delta: float = 0.0) -> float:
     """A p-value of "the mechanism is claim-DP" from the same evidence."""
     ratio = math.exp(min(claim, 700.0))
     due = _due(blocks, stake, alpha, delta, ratio, blocks.size * blocks.number) + math.log(_level(alpha))
-    evidence = float(np.polynomial.polynomial.polyval(ratio, _evidence(blocks, stake, delta))) - due
+    evidence = float(max(_value(_evidence(blocks, stake, delta), Fraction(ratio)), Fraction(-700))) - due
     return min(1.0, math.exp(-max(evidence, -700.0)) + 2 * _FOR_SHARES * alpha)
 
 
-def _evidence(blocks: Blocks, stake: float, delta: float) -> NDArray[np.float64]:
-    """The sum of g over blocks as a polynomial in r."""
-    total = np.zeros(5)
+def _evidence(blocks: Blocks, stake: float, delta: float) -> Polynomial:
+    """The sum of g over blocks as a polynomial in r, exactly."""
+    total = [Fraction(0)] * 5
     for power, factor in enumerate(_SERIES, start=1):
-        total[: power + 1] += factor * stake**power * blocks.moment(power, delta * blocks.size)
+        for j, coefficient in enumerate(blocks.moment(power, Fraction(delta) * blocks.size)):
+            total[j] += factor * Fraction(stake) ** power * coefficient
     return total
 
 
@@ -150,6 +177,16 @@ class Prospect:
     variance: float
     delta: float = 0.0
 
+    @classmethod
+    def of(cls, blocks: Blocks, size: int, number: int, delta: float) -> Prospect:
+        """What samples in other blocks will show if these are typical."""
+        k1, k2 = blocks.hits
+        trials = blocks.size * blocks.number
+        p, other = (k1 + 0.5) / (trials + 1), (k2 + 0.5) / (trials + 1)
+        ratio = Fraction((p - delta) / other)
+        mean, square = (_value(blocks.moment(k, Fraction(delta) * blocks.size), ratio) / blocks.number for k in (1, 2))
+        return cls(size, number, p, other, max(float(square - mean**2), 1e-12) * size / blocks.size, delta)
+
     @property
     def ratio(self) -> float:
         """exp(epsilon) of the event at this delta."""
@@ -163,7 +200,7 @@ class Prospect:
 
     def _gap(self, stake: float, due: float) -> float:
         # A fourth moment as a normal law's.
-        cost = due / self.number + self._strays(stake) - 3 * _SERIES[3] * (stake**2 * self.variance) ** 2
+        cost = due / self.number + self._strays(stake) - 3 * float(_SERIES[3]) * (stake**2 * self.variance) ** 2
         return (cost / stake + stake * self.variance / 2) / (self.size * max(self.p - self.delta, 1e-300))
 
     def _strays(self, stake: float) -> float:

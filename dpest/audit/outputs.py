@@ -58,10 +58,9 @@ def joined(batches: Iterable[Batch]) -> Batch:
     """Batches one below the other, as wide as the widest."""
     parts = list(batches)
     width = max(b.width for b in parts)
+    parts = [b.resized(width) for b in parts]
     names = {k: v for b in parts for k, v in b.names.items()}
-    single = all(b.single for b in parts)
-    rows = np.concatenate([b.resized(width).values for b in parts])
-    return Batch(rows, {**names, **parts[0].resized(width).names}, single)
+    return Batch(np.concatenate([b.values for b in parts]), names, all(b.single for b in parts))
 
 
 def digest(name: str) -> int:

@@ -105,5 +105,6 @@ def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> l
     laps = []
     for name in names:
         attack = fit(name, train[0], train[1])
-        laps.append(Lap(runner, name, attack, choose_cut(attack.score(choose[0]), attack.score(choose[1]), goal)))
+        cut = choose_cut(attack.score(choose[0]), attack.score(choose[1]), goal, is_ratio=name != "half-lines")
+        laps.append(Lap(runner, name, attack, cut))
     return laps

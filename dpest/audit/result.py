@@ -58,11 +58,17 @@ class AuditResult:
         """A lower bound on delta at this epsilon, from the same event and counts."""
         if not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
-        return delta_lower(self.witness.counts, self.witness.direction, 1 - self.confidence, epsilon)
+        return delta_lower(self.witness.counts, self.witness.direction, 1 - self.confidence, epsilon, anytime=self._stopped)
 
     def lower_published(self, floor: float = 0.0) -> float:
         """The bound as DP-Sniper computes it from the same counts: two Clopper-Pearson bounds, with the floor c."""
-        return epsilon_lower_published(self.witness.counts, self.witness.direction, 1 - self.confidence, floor)
+        counts, direction = self.witness.counts, self.witness.direction
+        return epsilon_lower_published(counts, direction, 1 - self.confidence, floor, anytime=self._stopped)
+
+    @property
+    def _stopped(self) -> bool:
+        """Whether the counts themselves may have decided when to stop."""
+        return self.claim is not None or self.failure is not None
 
     def p_values(self, claims: Sequence[float]) -> list[float]:
         """p-values of each claim for the same event and counts: StatDP's, or those of the evidence from common noise."""

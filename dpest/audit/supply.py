@@ -48,8 +48,13 @@ def chunk_size(sampler: Sampler) -> int:
     return 1 << 16 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 13
 
 
+def group_size(sampler: Sampler) -> int:
+    """Runs that share a stream where no bound depends on it: as many as cost nothing extra."""
+    return 1 << 13 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 5
+
+
 def block_size(sampler: Sampler, samples: int) -> int:
-    """Runs that share a stream, a power of two: some hundred blocks, unless calls would cost more than what they draw."""
+    """Final runs that share a stream, a power of two: some hundred blocks, unless calls would cost more than what they draw."""
     match sampler.form:
         case Form.VECTORISED:
             least, most = 6, 11
@@ -74,12 +79,11 @@ class DrawChunk:
 
     sampler: Sampler
     data: Any
-    block: int
     seed: int
     key: tuple[int, ...]
 
     def __call__(self, index: int, count: int) -> list[Batch]:
-        return draw_chunk(self.sampler, self.data, count, self.block, self.seed, (*self.key, index))
+        return draw_chunk(self.sampler, self.data, count, group_size(self.sampler), self.seed, (*self.key, index))
 
 
 @dataclass
@@ -88,7 +92,6 @@ class Supply:
 
     sampler: Sampler
     inputs: Sequence[Any]
-    block: int
     seed: int
     where: Where
     runs: int = 0
@@ -102,7 +105,7 @@ class Supply:
         if have < count:
             missing = Chunks(count - have, size)
             # All inputs see the same noise: what it does to both then cancels when they are compared.
-            work = DrawChunk(self.sampler, self.inputs[place], self.block, self.seed, (int(stage), have))
+            work = DrawChunk(self.sampler, self.inputs[place], self.seed, (int(stage), have))
             gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have}")
             kept[:] = [joined([*kept, *gathered.state])]
             self.runs += gathered.done

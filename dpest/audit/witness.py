@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import platform
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -15,7 +14,7 @@ import scipy
 
 from dpest.audit.blackbox import Sampler, as_traced, sampler
 from dpest.audit.bounds import Counts, Statement
-from dpest.audit.common import FEWEST_BLOCKS, Blocks
+from dpest.audit.common import FEWEST_BLOCKS, Blocks, Prospect
 from dpest.audit.event import Event
 from dpest.audit.supply import CountChunk, Where, block_size, count_event
 from dpest.engine.executors import opened
@@ -87,11 +86,12 @@ class AuditWitness:
         return Verification(statement.lower(tally.counts), tally.counts, self.confidence, used)
 
     def _statement(self, samples: int, block: int) -> Statement:
-        """The same statement on so many samples: stakes go with one over the square root of their number."""
-        stake = None
-        if self.stake is not None and samples >= FEWEST_BLOCKS * block:
-            stake = self.stake * math.sqrt(max(self.counts.trials_left, 1) / samples)
-        return Statement(self.direction, 1 - self.confidence, self.delta, stake)
+        """The same statement, with the stake that these counts recommend for so many samples."""
+        statement = Statement(self.direction, 1 - self.confidence, self.delta, self.stake)
+        if self.stake is None or self.counts.blocks is None or samples < FEWEST_BLOCKS * block:
+            return replace(statement, stake=None)
+        prospect = Prospect.of(statement.oriented(self.counts), block, samples // block, self.delta)
+        return replace(statement, stake=prospect.stake(statement.alpha)[0])
 
     def __str__(self) -> str:
         c = self.counts

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpest.errors import CheckpointError
 
-FORMAT = 1
+FORMAT = 2
 _SCHEMA = """
 create table if not exists identity (id integer primary key check (id = 1), format integer not null, text text not null);
 create table if not exists chunk (key text not null, number integer not null, digest blob not null, content blob not null,

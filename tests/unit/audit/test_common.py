@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from scipy.stats import binom
 
 import dpest
 from dpest.audit.common import Blocks, Prospect, epsilon_lower_common, p_value_common, strays
+from dpest.audit.step import CallByCall
 from dpest.audit.witness import AuditWitness
+from dpest.engine.streams import stream
 
 RNG = np.random.default_rng(17)
 Coupling = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
@@ -35,8 +38,8 @@ def test_the_sums_are_those_of_the_blocks() -> None:
     assert whole.hits == (a.sum(), b.sum())
     assert whole.swapped() == Blocks.of(8, b, a)
     for power in range(1, 5):
-        found = np.polynomial.polynomial.polyval(1.7, whole.moment(power, 0.25))
-        assert found == pytest.approx(np.sum((a - 0.25 - 1.7 * b) ** power))
+        found = np.polynomial.polynomial.polyval(1.75, [float(c) for c in whole.moment(power, Fraction(1, 4))])
+        assert found == np.sum((a - 0.25 - 1.75 * b) ** power)
 
 
 @pytest.mark.parametrize(("p", "other", "ratio", "stake"), [(0.5, 0.4, 1.25, 0.3), (0.1, 0.1, 1.0, 0.4), (0.9, 0.3, 3.0, 0.1)])
@@ -101,6 +104,22 @@ def test_the_p_value_of_the_bound_is_alpha() -> None:
     assert p_value_common(blocks, stake, 0.05, 0.8 * lower) < 0.05 < p_value_common(blocks, stake, 0.05, 1.1 * lower)
 
 
+def test_almost_certain_events_do_not_drown_in_rounding() -> None:
+    """Equal laws, events of probability 0.99999: the terms of the evidence are 1e13 times what they leave."""
+    runs, number, size = 150, 2441, 8192
+    a, b = (size - RNG.binomial(size, 1e-5, (runs, number)) for _ in range(2))
+    blocks = [Blocks.of(size, x, y) for x, y in zip(a, b, strict=True)]
+    assert sum(epsilon_lower_common(x, 0.15, 0.001) > 0 for x in blocks) <= binom.ppf(0.999, runs, 0.001)
+    assert sum(p_value_common(x, 0.15, 0.05, 0.0) <= 0.01 for x in blocks) <= binom.ppf(0.999, runs, 0.01)
+
+
+def test_the_recommended_stake_is_that_of_the_hits_themselves() -> None:
+    a, b = same_noise(1, 4000)
+    blocks = Blocks.of(SIZE, a[0], b[0])
+    direct = Prospect(SIZE, 500, P, OTHER, float(np.var(a - P / OTHER * b)))
+    assert Prospect.of(blocks, SIZE, 500, 0.0).stake(0.05)[0] == pytest.approx(direct.stake(0.05)[0], rel=0.05)
+
+
 def test_delta_lowers_the_bound() -> None:
     a, b = same_noise(1, 2000)
     blocks = Blocks.of(SIZE, a[0], b[0])
@@ -123,6 +142,43 @@ def test_an_audit_uses_common_noise_where_it_helps() -> None:
     assert again.stake == witness.stake
     assert 0.085 < again.verify(noisy, samples=200_000, seed=5).lower <= 0.1
     assert result.p_values([0.0, 0.2]) == sorted(result.p_values([0.0, 0.2]))
+
+
+def test_a_witness_of_an_audit_that_stopped_early_can_be_verified() -> None:
+    result = dpest.audit(noisy, ([0.0], [1.0]), claim=0.05, samples=1_000_000, seed=4)
+    assert result.violated
+    assert result.samples < 1_000_000
+    again = result.witness.verify(noisy, samples=1_000_000, seed=5)
+    assert 0.09 < again.lower <= 0.1
+    assert result.lower_published() <= result.epsilon
+
+
+def step_by_step(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Draws for the runs that are left only: how many those are depends on the data."""
+    left = data[0] + rng.laplace(scale=2.0, size=size) > 0
+    noise = np.zeros(size)
+    noise[left] = rng.laplace(scale=2.0, size=int(left.sum()))
+    return data[0] + noise + rng.laplace(scale=10.0, size=size)
+
+
+def one_at_a_time(data: Any, rng: np.random.Generator) -> float:
+    while rng.random() < 0.5 + 0.1 * data[0]:
+        pass
+    return float(data[0] + rng.laplace(scale=4.0))
+
+
+@pytest.mark.parametrize(("mechanism", "samples"), [(step_by_step, 300_000), (one_at_a_time, 20_000)])
+def test_mechanisms_that_draw_by_the_data_keep_step(mechanism: Any, samples: int) -> None:
+    assert dpest.audit(mechanism, ([0.0], [1.0]), samples=samples, seed=4).witness.stake is not None
+
+
+def test_each_call_starts_anew() -> None:
+    one, other = (CallByCall(stream(1)) for _ in range(2))
+    one.normal(size=3)
+    other.normal(size=1000)
+    assert np.array_equal(one.random(4), other.random(4))
+    assert isinstance(one, np.random.Generator)
+    assert len(np.unique([one.random() for _ in range(1000)])) == 1000
 
 
 def unseeded(data: Any) -> float:

@@ -69,3 +69,9 @@ def test_batches_of_different_width_are_filled_up_and_cut_with_a_mark() -> None:
     both = joined([encode_rows([(1, 2)]), encode_rows([(1, 2, 3)])])
     assert names(both) == [[1.0, 2.0, MISSING], [1.0, 2.0, 3.0]]
     assert names(both.resized(2)) == [[1.0, 2.0], [1.0, "(longer)"]]
+
+
+def test_joined_batches_name_what_fills_the_shorter_ones() -> None:
+    wide, narrow = encode_rows([(1.0, 2.0)]), encode_rows([3.0])
+    for parts in ([wide, narrow], [narrow, wide]):
+        assert MISSING in joined(parts).names.values()
