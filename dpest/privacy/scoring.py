@@ -60,12 +60,12 @@ def _levels(count: int) -> list[float]:
 
 
 def _ends(left: Floats, right: Floats) -> Floats:
-    """From the top, cuts above the 1st, 2nd, 4th, 8th ... of the rarer scores, those of `right`; from the bottom, of `left`.
+    """From the top, cuts above the 4th, 8th, 16th ... of the rarer scores, those of `right`; from the bottom, of `left`.
 
     Next to outputs that one input alone shows, the loss rises over few samples of the other: a cell that holds many
-    averages it away.
+    averages it away. Fewer than four say little of where the other input ends.
     """
-    places = [2**k - 1 for k in range(min(left.size, right.size).bit_length())]
+    places = [2**k - 1 for k in range(2, min(left.size, right.size).bit_length())]
     return np.concatenate([np.nextafter(np.sort(right)[::-1][places], np.inf), np.sort(left)[places]])
 
 
