@@ -18,6 +18,7 @@ Codes = NDArray[np.int64]
 _CANDIDATES = 300
 _MOST_GROUPS = 1024
 _FEWEST_HITS = 10
+_MODEL_ERROR = 0.3  # by which part a score may be wrong about the ratio of an event
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,25 @@ class CurvePoint:
 def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = False) -> Cut:
     """The best cut of a score in either direction, from its values under both inputs, whose runs share streams block by block.
 
-    Where the score is an estimate of the log-likelihood ratio, no event is taken to show more than its outputs' scores do.
+    Where the score is an estimate of the log-likelihood ratio, it has a say in how large the ratio of an event is.
     """
+    cuts = _candidates(left, right)
+    codes = [np.searchsorted(cuts, values, side="left") for values in (left, right)]
+    a, b = (_counts(code, len(cuts) + 1, goal.group) for code in codes)
     slope, shift = calibration(left, right) if is_ratio else (0.0, 0.0)
-    forward = _best(-left, -right, goal, slope * left + shift if is_ratio else None)
-    backward = _best(right, left, goal, -slope * right - shift if is_ratio else None)
+    other_under_left = _likelihoods(codes[0], -slope * left - shift, len(cuts) + 1) if is_ratio else None
+    other_under_right = _likelihoods(codes[1], slope * right + shift, len(cuts) + 1) if is_ratio else None
+    # Cells lie between cuts: the last ones make {score > cut}, the first ones {score <= cut}.
+    backwards = slice(None, None, -1)
+    forward = _best(
+        a[:, backwards], b[:, backwards], other_under_left[backwards] if other_under_left is not None else None, goal
+    )
+    backward = _best(b, a, other_under_right, goal)
     if forward.promise >= backward.promise:
-        return Cut(Direction.LEFT, -forward.threshold, forward.promise, forward.hits, forward.stake)
-    return Cut(Direction.RIGHT, backward.threshold, backward.promise, (backward.hits[1], backward.hits[0]), backward.stake)
+        threshold = np.nextafter(cuts[len(cuts) - 1 - forward.place], np.inf)
+        return Cut(Direction.LEFT, float(threshold), forward.promise, forward.hits, forward.stake)
+    hits = backward.hits[1], backward.hits[0]
+    return Cut(Direction.RIGHT, float(cuts[backward.place]), backward.promise, hits, backward.stake)
 
 
 def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
@@ -79,8 +91,8 @@ def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
     for _ in range(20):
         chance = expit(slope * score + shift)
         error, curve = chance - target, chance * (1 - chance)
-        a, b, c = float(curve @ score**2) + 1e-9, float(curve @ score), float(curve.sum()) + 1e-9
-        g, h = float(error @ score), float(error.sum())
+        a, b, c = float(np.sum(curve * score**2)) + 1e-9, float(np.sum(curve * score)), float(curve.sum()) + 1e-9
+        g, h = float(np.sum(error * score)), float(error.sum())
         determinant = a * c - b * b
         if determinant <= 1e-12 * a * c:
             break
@@ -95,56 +107,68 @@ def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _Found:
-    """A cut, with the likelier input first."""
+    """The best of some events that grow cell by cell, with the likelier input first."""
 
     promise: float
-    threshold: float
+    place: int
     hits: tuple[int, int]
     stake: float | None
 
 
-def _best(likelier: Matrix, other: Matrix, goal: Goal, loss: Matrix | None) -> _Found:
-    """Over events {value <= t}: the one that promises most; `loss` is the estimated loss of each of the likelier outputs."""
-    cuts = _candidates(np.sort(likelier), np.sort(other))
-    codes = [np.searchsorted(cuts, values, side="left") for values in (likelier, other)]
-    a, b = (_counts(code, len(cuts), goal.group) for code in codes)
-    shares = _Shares(a.sum(axis=0), b.sum(axis=0), len(likelier), len(other))
+def _best(likelier: Matrix, other: Matrix, likelihoods: Matrix | None, goal: Goal) -> _Found:
+    """From the hits of cells in groups of runs: the event {the first cells} that promises most.
+
+    `likelihoods` adds up the estimated likelihood ratios P'/P of the likelier outputs, cell by cell.
+    """
+    trials, other_trials = int(likelier.sum()), int(other.sum())
+    a, b = (np.cumsum(cells[:, :-1], axis=1) for cells in (likelier, other))
+    shares = _Shares(a.sum(axis=0), b.sum(axis=0), trials, other_trials)
     ratio = shares.ratio(goal.delta)
     spread = _spread(a, b, ratio)
     common, apart = _gaps(shares, spread, goal)
-    error = np.sqrt(spread) / np.maximum(shares.hits - goal.delta * shares.trials, 0.5)
-    shown = np.log(ratio) if loss is None else np.minimum(np.log(ratio), _foreseen(codes[0], loss, shares, goal.delta))
+    gained = np.maximum(shares.hits - goal.delta * trials, 0.5)
+    shown, error = np.log(ratio), np.sqrt(spread) / gained
+    if likelihoods is not None:
+        shown, error = _blended(shown, error, np.log(gained) - np.log(np.maximum(np.cumsum(likelihoods[:-1]), 1e-300)))
     promise = shown - _below(goal.caution, error) - np.minimum(common, apart)
-    promise[shares.hits < min(_FEWEST_HITS, len(likelier))] = -math.inf
+    promise[shares.hits < min(_FEWEST_HITS, trials)] = -math.inf
     if goal.size is not None:
-        promise[shares.others < goal.size * len(other)] = -math.inf
+        promise[shares.others < goal.size * other_trials] = -math.inf
     best = int(np.argmax(promise))
     stake = None
     if common[best] < apart[best]:
         stake = _stake(shares, spread, best, goal, float(apart[best]))
-    hits = int(shares.hits[best]), int(shares.others[best])
-    return _Found(float(promise[best]), float(cuts[best]), hits, stake)
+    return _Found(float(promise[best]), best, (int(shares.hits[best]), int(shares.others[best])), stake)
 
 
-def _foreseen(code: Codes, loss: Matrix, shares: _Shares, delta: float) -> Matrix:
-    """ln (P(S) - delta) / P'(S) by the losses of the outputs in S: the sum of exp(-loss) over them is less noisy than a count."""
-    weight = np.bincount(code, np.exp(-np.clip(loss, -700, 700)), minlength=len(shares.hits) + 1)[:-1].cumsum()
-    return np.asarray(np.log(np.maximum(shares.hits - delta * shares.trials, 1e-9)) - np.log(np.maximum(weight, 1e-300)))
+def _blended(counted: Matrix, error: Matrix, foreseen: Matrix) -> tuple[Matrix, Matrix]:
+    """A counted ratio and the one that the score foresees, each by its precision, and the error of both together."""
+    trust, model = 1 / error**2, 1 / (_MODEL_ERROR * np.abs(foreseen) + 1e-6) ** 2
+    return (trust * counted + model * foreseen) / (trust + model), 1 / np.sqrt(trust + model)
 
 
-def _candidates(a: Matrix, b: Matrix) -> Matrix:
-    """Values at ever larger ranks, by equal factors while they are small and by equal steps afterwards."""
-    ranks = (np.concatenate([np.geomspace(1, len(s), _CANDIDATES), np.linspace(1, len(s), _CANDIDATES)]) for s in (a, b))
-    return np.unique(np.concatenate([s[np.unique(r.astype(np.int64)) - 1] for s, r in zip((a, b), ranks, strict=True)]))
+def _candidates(left: Matrix, right: Matrix) -> Matrix:
+    """Values at ever larger ranks from either end, by equal factors while they are small and by equal steps afterwards."""
+    found = []
+    for values in (np.sort(left), np.sort(right)):
+        n = len(values)
+        small = np.unique(np.geomspace(1, n, _CANDIDATES).astype(np.int64)) - 1
+        even = np.linspace(0, n - 1, _CANDIDATES).astype(np.int64)
+        found += [values[small], values[n - 1 - small], values[even]]
+    return np.unique(np.concatenate(found))
 
 
-def _counts(code: Codes, cuts: int, block: int) -> Matrix:
-    """How many outputs of each block lie at or below each cut; blocks are put together where they are many."""
+def _counts(code: Codes, cells: int, block: int) -> Matrix:
+    """How many outputs of each block lie in each cell; blocks are put together where they are many."""
     block *= -(-len(code) // (block * _MOST_GROUPS))
     number = -(-len(code) // block)
-    place = np.repeat(np.arange(number), block)[: len(code)] * (cuts + 1) + code
-    counts = np.bincount(place, minlength=number * (cuts + 1)).reshape(number, -1)
-    return np.asarray(np.cumsum(counts[:, :-1], axis=1), dtype=np.float64)
+    place = np.repeat(np.arange(number) * cells, block)[: len(code)] + code
+    return np.asarray(np.bincount(place, minlength=number * cells).reshape(number, cells), dtype=np.float64)
+
+
+def _likelihoods(code: Codes, log_ratio: Matrix, cells: int) -> Matrix:
+    """The sum over the outputs in each cell of their likelihood ratios: P'(S) to P(S), far less noisy than a count."""
+    return np.asarray(np.bincount(code, np.exp(np.clip(log_ratio, -700, 700)), minlength=cells))
 
 
 @dataclass(frozen=True, eq=False)

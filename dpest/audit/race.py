@@ -13,7 +13,9 @@ from dpest.inputs import Pair
 
 _ROUNDS = (1 << 16, 5 << 16)  # whole numbers of blocks
 _LATE_FEATURES = 2
-_LATE_PAIRS = 3
+_FAR_BEHIND = 0.4  # of the promise of the best features
+_LATE_PAIRS = 5
+_LAST_PAIRS = 3
 _EARLY_CAUTION = 0.5  # few samples must not favour the pair with the largest event
 _PLAIN_BONUS = 0.02
 
@@ -50,14 +52,14 @@ class Standing:
 
 
 def rounds(samples: int, runners: int) -> list[tuple[int, int]]:
-    """(samples per input, pairs that take part) for each round; the last has one pair and all samples."""
+    """(samples per input, pairs that take part) for each round; the last has few pairs and all samples."""
     alone = runners == 1
     early = [
         (n, min(runners, _LATE_PAIRS) if k else runners) for k, n in enumerate(_ROUNDS) if (4 if alone else 2) * n <= samples
     ]
     if not early:
         return [(samples, runners)]
-    return [*(early[:1] if alone else early), (samples, 1)]
+    return [*(early[:1] if alone else early), (samples, min(runners, _LAST_PAIRS))]
 
 
 def race(
@@ -78,8 +80,7 @@ def race(
         best = []
         for runner in left:
             laps = sorted(_laps(supply, runner, count, aim, fit), key=_merit, reverse=True)
-            kept = tuple(lap.features for place, lap in enumerate(laps) if place < _LATE_FEATURES or lap.features == "half-lines")
-            best.append(replace(laps[0], runner=Runner(runner.pair, runner.places, kept)))
+            best.append(replace(laps[0], runner=Runner(runner.pair, runner.places, _still_tried(laps))))
             standings[id(runner.pair)] = Standing(runner.pair, laps[0].features, laps[0].cut.promise, count)
         best.sort(key=lambda lap: -lap.cut.promise)
     ordered = sorted(standings.values(), key=lambda s: (-s.samples, -s.promise))
@@ -89,6 +90,13 @@ def race(
 def _merit(lap: Lap) -> float:
     """The promise, with a bonus for events that a person reads at a glance."""
     return lap.cut.promise + (_PLAIN_BONUS * abs(lap.cut.promise) if lap.features == "half-lines" else 0.0)
+
+
+def _still_tried(laps: Sequence[Lap]) -> tuple[str, ...]:
+    """The features that did best and those not far behind."""
+    far = _merit(laps[0]) - _FAR_BEHIND * abs(_merit(laps[0]))
+    near = [lap.features for lap in laps if _merit(lap) >= far]
+    return tuple(name for place, name in enumerate(near) if place < _LATE_FEATURES or name == "half-lines")
 
 
 def _still_running(best: list[Lap], left: list[Runner], places: int) -> list[Runner]:

@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 from dpest.audit.additive import fit_rows
 from dpest.audit.cells import Column, learn_cells
 from dpest.audit.outputs import NAN, Batch, Keys, Matrix, digest, symbol
+from dpest.numerics.threads import one_thread
 
 MOST_ROWS = 20_000
 _FEW_ROWS = 32
@@ -105,7 +106,8 @@ def fit_table(left: Batch, right: Batch) -> RowTable:
     if len(one) <= _FEW_ROWS or counted.rows.width == 1:
         return row_table(counted.rows, np.log((one + 0.5) / (zero + 0.5)) - np.log(len(left) / len(right)))
     cells = [learn_cells(Column(j), counted.rows, counted.rows, 1) for j in range(counted.rows.width)]
-    expected = fit_rows(cells, counted.rows, one, zero).score(counted.rows)
+    with one_thread():
+        expected = fit_rows(cells, counted.rows, one, zero).score(counted.rows)
     return row_table(counted.rows, _towards(expected, one, one + zero))
 
 

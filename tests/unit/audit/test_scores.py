@@ -94,9 +94,9 @@ def test_the_cut_finds_the_direction_and_keeps_to_a_size() -> None:
     assert sized.hits[0 if sized.direction is Direction.RIGHT else 1] >= 0.05 * 50_000
 
 
-def test_the_rounds_of_a_race_end_with_one_pair_and_all_samples() -> None:
-    assert rounds(1_000_000, 7) == [(65_536, 7), (327_680, 3), (1_000_000, 1)]
-    assert rounds(200_000, 7) == [(65_536, 7), (200_000, 1)]
+def test_the_rounds_of_a_race_end_with_few_pairs_and_all_samples() -> None:
+    assert rounds(1_000_000, 7) == [(65_536, 7), (327_680, 5), (1_000_000, 3)]
+    assert rounds(200_000, 7) == [(65_536, 7), (200_000, 3)]
     assert rounds(20_000, 7) == [(20_000, 7)]
     assert rounds(1_000_000, 1) == [(65_536, 1), (1_000_000, 1)]
     assert rounds(100_000, 1) == [(100_000, 1)]
