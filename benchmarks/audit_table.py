@@ -40,7 +40,8 @@ HEAD = """# Audits of the 20 mechanisms of the DP-Sniper evaluation
 
 Each mechanism is a black box, a vectorised NumPy function of (data, size, rng); eps = 0.1, the patterns of its adjacency in both
 orders. `dpest.audit` used at most 1.0 million samples of each input for training, as many for choosing, and {samples:,} fresh
-ones of each input for the bound; DP-Sniper used ten times as many in its evaluation. One run with seed {seed}, which no setting was chosen on.
+ones of each input for the bound; DP-Sniper used ten times as many in its evaluation. One run with seed {seed}, on which no
+setting was chosen.
 
 - *jointly*: bounds that hold for all 20 mechanisms at once with confidence 0.95 (each with 0.9975); *singly*: each by itself with
   confidence 0.95, as the published ones. One in twenty of those may lie above the truth.

@@ -18,6 +18,7 @@ Codes = NDArray[np.int64]
 _CANDIDATES = 300
 _MOST_GROUPS = 1024
 _FEWEST_HITS = 10
+_OFTEN = 50  # hits under the other input from which common noise is worth counting on
 _MODEL_ERROR = 0.3  # by which part a score may be wrong about the ratio of an event
 
 
@@ -202,9 +203,9 @@ def _gaps(shares: _Shares, spread: Matrix, goal: Goal) -> tuple[Matrix, Matrix]:
     ahead = goal.samples / shares.trials
     gained = np.maximum(shares.hits - goal.delta * shares.trials, 0.5)
     enough = goal.common and goal.samples >= FEWEST_BLOCKS * goal.block
+    often = shares.others >= _OFTEN
     common = _below(normal_equivalent(goal.alpha), np.sqrt(spread / ahead) / gained)
-    if not enough:
-        common = np.full(len(spread), math.inf)
+    common = np.where(enough & often, common, math.inf)
     hits, others = (shares.hits + 0.5) * ahead, (shares.others + 0.5) * ahead
     if goal.delta == 0:
         return common, _below(-float(ndtri(goal.alpha)), np.sqrt(1 / hits + 1 / others))
