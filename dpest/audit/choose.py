@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,20 +60,21 @@ class CurvePoint:
 def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = False) -> Cut:
     """The best cut of a score in either direction, from its values under both inputs, whose runs share streams block by block.
 
-    Where the score is an estimate of the log-likelihood ratio, it has a say in how large the ratio of an event is.
+    Where the score is an estimate of the log-likelihood ratio, it has a say in how large the ratio of an event is; elsewhere
+    counts alone decide, with twice the caution.
     """
     cuts = _candidates(left, right)
     codes = [np.searchsorted(cuts, values, side="left") for values in (left, right)]
     a, b = (_counts(code, len(cuts) + 1, goal.group) for code in codes)
-    slope, shift = calibration(left, right) if is_ratio else (0.0, 0.0)
-    other_under_left = _likelihoods(codes[0], -slope * left - shift, len(cuts) + 1) if is_ratio else None
-    other_under_right = _likelihoods(codes[1], slope * right + shift, len(cuts) + 1) if is_ratio else None
+    foreseen: tuple[Matrix | None, Matrix | None] = (None, None)
+    if is_ratio:
+        slope, shift = calibration(left, right)
+        foreseen = _likelihoods(codes[0], -slope * left - shift, a), _likelihoods(codes[1], slope * right + shift, b)
+    else:
+        goal = replace(goal, caution=2 * goal.caution)
     # Cells lie between cuts: the last ones make {score > cut}, the first ones {score <= cut}.
-    backwards = slice(None, None, -1)
-    forward = _best(
-        a[:, backwards], b[:, backwards], other_under_left[backwards] if other_under_left is not None else None, goal
-    )
-    backward = _best(b, a, other_under_right, goal)
+    forward = _best(_Cells(a, b, foreseen[0]).reversed(), goal)
+    backward = _best(_Cells(b, a, foreseen[1]), goal)
     if forward.promise >= backward.promise:
         threshold = np.nextafter(cuts[len(cuts) - 1 - forward.place], np.inf)
         return Cut(Direction.LEFT, float(threshold), forward.promise, forward.hits, forward.stake)
@@ -106,6 +107,23 @@ def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
     return slope, shift - slope * middle - math.log(len(left) / len(right))
 
 
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Hits of cells in groups of runs, under the likelier input and the other.
+
+    `foreseen` adds up the estimated likelihood ratios P'/P of the likelier outputs in each cell.
+    """
+
+    likelier: Matrix
+    other: Matrix
+    foreseen: Matrix | None
+
+    def reversed(self) -> _Cells:
+        """The cells from the last to the first."""
+        foreseen = None if self.foreseen is None else self.foreseen[::-1]
+        return _Cells(self.likelier[:, ::-1], self.other[:, ::-1], foreseen)
+
+
 @dataclass(frozen=True)
 class _Found:
     """The best of some events that grow cell by cell, with the likelier input first."""
@@ -116,21 +134,18 @@ class _Found:
     stake: float | None
 
 
-def _best(likelier: Matrix, other: Matrix, likelihoods: Matrix | None, goal: Goal) -> _Found:
-    """From the hits of cells in groups of runs: the event {the first cells} that promises most.
-
-    `likelihoods` adds up the estimated likelihood ratios P'/P of the likelier outputs, cell by cell.
-    """
-    trials, other_trials = int(likelier.sum()), int(other.sum())
-    a, b = (np.cumsum(cells[:, :-1], axis=1) for cells in (likelier, other))
+def _best(cells: _Cells, goal: Goal) -> _Found:
+    """The event {the first cells} that promises most."""
+    trials, other_trials = int(cells.likelier.sum()), int(cells.other.sum())
+    a, b = (np.cumsum(counts[:, :-1], axis=1) for counts in (cells.likelier, cells.other))
     shares = _Shares(a.sum(axis=0), b.sum(axis=0), trials, other_trials)
     ratio = shares.ratio(goal.delta)
     spread = _spread(a, b, ratio)
     common, apart = _gaps(shares, spread, goal)
     gained = np.maximum(shares.hits - goal.delta * trials, 0.5)
     shown, error = np.log(ratio), np.sqrt(spread) / gained
-    if likelihoods is not None:
-        shown, error = _blended(shown, error, np.log(gained) - np.log(np.maximum(np.cumsum(likelihoods[:-1]), 1e-300)))
+    if cells.foreseen is not None:
+        shown, error = _blended(shown, error, np.log(gained) - np.log(np.maximum(np.cumsum(cells.foreseen[:-1]), 1e-300)))
     promise = shown - _below(goal.caution, error) - np.minimum(common, apart)
     promise[shares.hits < min(_FEWEST_HITS, trials)] = -math.inf
     if goal.size is not None:
@@ -167,9 +182,9 @@ def _counts(code: Codes, cells: int, block: int) -> Matrix:
     return np.asarray(np.bincount(place, minlength=number * cells).reshape(number, cells), dtype=np.float64)
 
 
-def _likelihoods(code: Codes, log_ratio: Matrix, cells: int) -> Matrix:
+def _likelihoods(code: Codes, log_ratio: Matrix, counts: Matrix) -> Matrix:
     """The sum over the outputs in each cell of their likelihood ratios: P'(S) to P(S), far less noisy than a count."""
-    return np.asarray(np.bincount(code, np.exp(np.clip(log_ratio, -700, 700)), minlength=cells))
+    return np.asarray(np.bincount(code, np.exp(np.clip(log_ratio, -700, 700)), minlength=counts.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,6 +76,8 @@ def race(
     best: list[Lap] = []
     for count, places in rounds(samples, len(left)):
         left = _still_running(best, left, places)
+        if count < samples and len(left) == 1 and len(_names(supply, left[0], count)) == 1:
+            continue  # nothing to decide yet
         aim = replace(goal, caution=goal.caution if count == samples else _EARLY_CAUTION)
         best = []
         for runner in left:
@@ -103,15 +105,23 @@ def _still_running(best: list[Lap], left: list[Runner], places: int) -> list[Run
     return [lap.runner for lap in best[:places]] if best else left
 
 
+def _names(supply: Supply, runner: Runner, count: int) -> tuple[str, ...]:
+    """The kinds of features to try on a pair."""
+    if runner.features:
+        return runner.features
+    train = [supply.get(place, Stage.TRAIN, count) for place in runner.places]
+    width = max(b.width for b in train)
+    return feature_names(*(b.resized(width) for b in train))
+
+
 def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> list[Lap]:
     """Train on one sample, choose the cut on another, for each kind of features."""
     train = [supply.get(place, Stage.TRAIN, count) for place in runner.places]
     choose = [supply.get(place, Stage.CHOOSE, count) for place in runner.places]
     width = max(b.width for b in (*train, *choose))
     train, choose = [b.resized(width) for b in train], [b.resized(width) for b in choose]
-    names = runner.features or feature_names(train[0], train[1])
     laps = []
-    for name in names:
+    for name in _names(supply, runner, count):
         attack = fit(name, train[0], train[1])
         cut = choose_cut(attack.score(choose[0]), attack.score(choose[1]), goal, is_ratio=name != "half-lines")
         laps.append(Lap(runner, name, attack, cut))
