@@ -76,8 +76,9 @@ def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = Fals
     forward = _best(_Cells(a, b, foreseen[0]).reversed(), goal)
     backward = _best(_Cells(b, a, foreseen[1]), goal)
     if forward.promise >= backward.promise:
-        threshold = np.nextafter(cuts[len(cuts) - 1 - forward.place], np.inf)
-        return Cut(Direction.LEFT, float(threshold), forward.promise, forward.hits, forward.stake)
+        cut = cuts[len(cuts) - 1 - forward.place]
+        threshold = min(float(np.min(values, where=values > cut, initial=np.inf)) for values in (left, right))
+        return Cut(Direction.LEFT, threshold, forward.promise, forward.hits, forward.stake)
     hits = backward.hits[1], backward.hits[0]
     return Cut(Direction.RIGHT, float(cuts[backward.place]), backward.promise, hits, backward.stake)
 

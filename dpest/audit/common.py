@@ -86,7 +86,8 @@ def epsilon_lower_common(blocks: Blocks, stake: float, alpha: float, delta: floa
         return 0.0
     evidence = _evidence(blocks, stake, delta)
     evidence[0] -= Fraction(_due(blocks, stake, alpha, delta, most, trials))
-    return max((math.log(r) - 1e-12 for r in _roots(evidence, most) if _value(evidence, Fraction(r)) >= 0), default=0.0)
+    enough = (r for r in _roots(evidence, most) if _value(evidence, Fraction(r)) >= 0)
+    return max([0.0, *(math.log(r) - 1e-12 for r in enough)])
 
 
 def _roots(polynomial: Polynomial, most: float) -> list[float]:

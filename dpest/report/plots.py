@@ -112,7 +112,19 @@ def _events(ax: Axes, result: AuditResult) -> None:
         ax.plot([size], [result.epsilon], marker="o", color="black", linestyle="none", label="the event")
     ax.plot([size], [result.lower], marker="_", markersize=14, color="black", linestyle="none", label="its bound")
     ax.set(xscale="log", xlabel="probability of the event", ylabel="log ratio")
+    _few_ticks(ax)
     ax.legend(frameon=False, fontsize="small")
+
+
+def _few_ticks(ax: Axes) -> None:
+    """Powers of ten on a logarithmic axis, and plain numbers where there is hardly one power."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    low, high = ax.get_xlim()
+    if high < 30 * low:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _claims(ax: Axes, result: AuditResult) -> None:
