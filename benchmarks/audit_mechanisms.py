@@ -185,15 +185,20 @@ class Case:
     adjacency: str
     exact: float
     published: float
-    at_a_tenth: float
+    at_a_tenth: float | None  # with a tenth of its samples, where that was measured
     pairs: tuple[tuple[Any, Any], ...] | None = None
+
+    @property
+    def to_beat(self) -> float:
+        """DP-Sniper's bound with as many samples, or else its published one."""
+        return self.published if self.at_a_tenth is None else self.at_a_tenth
 
 
 CASES = (
     Case("LaplaceMechanism", laplace_vec, 1, "l1", 0.1, 0.099, 0.089),
     Case("LaplaceParallel", laplace_parallel, 1, "l1", 0.1, 0.035, 0.015),
     Case("NoisyHist1", laplace_vec, 5, "l1", 0.1, 0.098, 0.091),
-    Case("NoisyHist2", noisy_hist2, 5, "l1", 10.0, 4.60, 4.60),
+    Case("NoisyHist2", noisy_hist2, 5, "l1", 10.0, 4.60, None),
     Case("ReportNoisyMax1", report_noisy_max1, 5, "linf", 0.0946149052824522, 0.092, 0.088),
     Case("ReportNoisyMax2", report_noisy_max2, 5, "linf", 0.1, 0.098, 0.093),
     Case("ReportNoisyMax3", report_noisy_max3, 5, "linf", 0.25, 0.249, 0.247),
