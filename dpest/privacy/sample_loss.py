@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpest.errors import InvalidInput
 from dpest.numerics.binomial import ratio_lower
 from dpest.privacy.cells import Cells, Codes, Label
+from dpest.privacy.zeros import chance_explains_zero, ratio_upper
 
 ALPHA = 0.05
 _CANDIDATES = 20  # exclusive outputs that are looked at in each direction of a partition
@@ -57,7 +58,7 @@ def sample_loss(partitions: list[Cells]) -> SampleLoss:
     ways = [way for cells in partitions for way in _both_ways(cells)]
     alpha = ALPHA / len(ways)
     shared = max(max(0.0, _measured(way)) for way in ways)
-    found = tuple(zero for way in ways for zero in _exclusive(way, shared, alpha))
+    found = tuple(zero for way in ways for zero in _exclusive(way, max(shared, _supported(way)), alpha / 2))
     return SampleLoss(max([shared, *(zero.bound for zero in found)]), found)
 
 
@@ -69,6 +70,13 @@ def _both_ways(cells: Cells) -> Iterator[_Halves]:
     second = cells.counts(order[0][middle[0] :], order[1][middle[1] :])
     yield _Halves(first, second, cells.label, "D over D'")
     yield _Halves(first[::-1], second[::-1], cells.label, "D' over D")
+
+
+def _supported(way: _Halves) -> float:
+    """The largest loss in this direction that cells seen on both sides support, at most."""
+    p, q = (first + second for first, second in zip(way.choose, way.measure, strict=True))
+    both = (p > 0) & (q > 0)
+    return float(max([0.0, *ratio_upper(p[both], int(p.sum()), q[both], int(q.sum()), ALPHA / 2)]))
 
 
 def _measured(way: _Halves) -> float:
@@ -98,11 +106,11 @@ def _promising(p: Codes, q: Codes) -> NDArray[np.bool_]:
     return chosen
 
 
-def _exclusive(way: _Halves, shared: float, alpha: float) -> Iterator[Exclusive]:
+def _exclusive(way: _Halves, supported: float, alpha: float) -> Iterator[Exclusive]:
     """Outputs that the choosing half saw on one side alone, and the measuring half too.
 
-    A zero is infinite only if chance cannot explain it at the loss that shared outputs support: k hits on one side
-    make exp(-k exp(-shared)) the probability of none on the other. Otherwise it counts with its confidence bound.
+    A zero is infinite only if chance cannot explain it at the loss that shared outputs support at most: k hits on one side
+    make exp(-k exp(-loss)) the probability of none on the other. Otherwise it counts with its confidence bound.
     """
     p, q = way.choose
     alone = np.flatnonzero((q == 0) & (p > 0))
@@ -115,7 +123,7 @@ def _exclusive(way: _Halves, shared: float, alpha: float) -> Iterator[Exclusive]
         if j or not k:
             continue
         level = alpha / len(events)
-        certain = math.exp(-k * math.exp(-shared)) < level
+        certain = not chance_explains_zero(k, supported, level)
         bound = math.inf if certain else float(ratio_lower(k, n, 0, m, level))
         hits, samples = int(p[cells].sum()) + k, int(p.sum()) + n
         yield Exclusive(_event(way, cells), way.direction, hits, samples, int(q.sum()) + m, bound)

@@ -34,11 +34,11 @@ def largest_shared(counts: Counts, alpha: float) -> float:
     n, m = int(counts.left.sum()), int(counts.right.sum())
     both = (counts.left > 0) & (counts.right > 0)
     p, q = counts.left[both], counts.right[both]
-    bounds = [_ratio_upper(p, n, q, m, alpha), _ratio_upper(q, m, p, n, alpha)]
+    bounds = [ratio_upper(p, n, q, m, alpha), ratio_upper(q, m, p, n, alpha)]
     return float(max([0.0, *np.concatenate(bounds)]))
 
 
-def _ratio_upper(p: Ints, n: int, q: Ints, m: int, alpha: float) -> Floats:
+def ratio_upper(p: Ints, n: int, q: Ints, m: int, alpha: float) -> Floats:
     """Upper bounds on log ratios, given the totals p + q."""
     share = np.asarray(lower(q, p + q, alpha))
     return np.asarray(np.log1p(-share) - np.log(share) + math.log(m) - math.log(n))
