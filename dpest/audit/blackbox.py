@@ -70,9 +70,9 @@ class Sampler:
     def _called(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
         match self.form:
             case Form.VECTORISED:
-                return self._at_once(data, count, CallByCall(rng))
+                return self._at_once(data, count, CallByCall(rng.bit_generator))
             case Form.RNG:
-                return encode_rows(list(self._one_by_one(data, count, Stepping(rng))))
+                return encode_rows(list(self._one_by_one(data, count, Stepping(rng.bit_generator))))
             case _:
                 return encode_rows([self._once(data, (), self.params) for _ in range(count)])
 

@@ -18,9 +18,10 @@ _WARM_UP = 12  # rounds that SFC64 itself discards after it is seeded
 class Stepping(np.random.Generator):
     """A generator that goes to its next state when told to, whatever was drawn since the last one."""
 
-    def __init__(self, states: np.random.Generator) -> None:
-        super().__init__(np.random.SFC64(0))
-        self._states = states.bit_generator
+    def __init__(self, states: np.random.BitGenerator) -> None:
+        # A child of the stream, so that what is spawned from here belongs to the stream too.
+        super().__init__(states.spawn(1)[0])
+        self._states = states
         self.step()
 
     def step(self) -> None:

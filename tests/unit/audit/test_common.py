@@ -173,12 +173,17 @@ def test_mechanisms_that_draw_by_the_data_keep_step(mechanism: Any, samples: int
 
 
 def test_each_call_starts_anew() -> None:
-    one, other = (CallByCall(stream(1)) for _ in range(2))
+    one, other = (CallByCall(stream(1).bit_generator) for _ in range(2))
     one.normal(size=3)
     other.normal(size=1000)
     assert np.array_equal(one.random(4), other.random(4))
     assert isinstance(one, np.random.Generator)
     assert len(np.unique([one.random() for _ in range(1000)])) == 1000
+
+
+def test_what_a_generator_spawns_is_the_same_for_both_inputs_and_new_in_each_block() -> None:
+    first, again, other = (CallByCall(stream(1, block).bit_generator).spawn(1)[0].random() for block in (0, 0, 1))
+    assert first == again != other
 
 
 def unseeded(data: Any) -> float:
