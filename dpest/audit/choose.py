@@ -16,7 +16,7 @@ from dpest.results import Direction
 Codes = NDArray[np.int64]
 
 _CANDIDATES = 300
-_MOST_GROUPS = 1024
+_MOST_GROUPS = 512
 _FEWEST_HITS = 10
 _OFTEN = 50  # hits under the other input from which common noise is worth counting on
 _MODEL_ERROR = 0.3  # by which part a score may be wrong about the ratio of an event
@@ -31,8 +31,7 @@ class Goal:
     delta: float = 0.0
     claim: float | None = None
     size: float | None = None  # the least probability under the less likely input
-    block: int = 1024  # final runs that share a stream
-    group: int = 1024  # runs that share a stream among those that choose
+    block: int = 1024  # runs that share a stream
     common: bool = True  # whether the final samples may share their noise
     caution: float = 1.5  # standard errors taken off a ratio that was picked by its counts, out of many
 
@@ -65,7 +64,7 @@ def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = Fals
     """
     cuts = _candidates(left, right)
     codes = [np.searchsorted(cuts, values, side="left") for values in (left, right)]
-    a, b = (_counts(code, len(cuts) + 1, goal.group) for code in codes)
+    a, b = (_counts(code, len(cuts) + 1, goal.block) for code in codes)
     foreseen: tuple[Matrix | None, Matrix | None] = (None, None)
     if is_ratio:
         slope, shift = calibration(left, right)

@@ -92,7 +92,7 @@ def encode_array(outputs: NDArray[Any], count: int) -> Batch:
     values = np.add(outputs.reshape(count, -1), 0.0, dtype=np.float64)
     nan = np.isnan(values)
     if nan.any():
-        values[nan] = np.nan
+        np.putmask(values, nan, np.nan)
     return Batch(np.ascontiguousarray(values), {0: NAN}, single)
 
 

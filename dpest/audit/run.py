@@ -24,7 +24,7 @@ from dpest.audit.race import Lap, Runner, Standing, race
 from dpest.audit.result import AuditResult
 from dpest.audit.sniper import snipe
 from dpest.audit.statdp import statdp
-from dpest.audit.supply import CountChunk, Stage, Supply, Tally, Where, block_size, chunk_size, count_event, group_size
+from dpest.audit.supply import CountChunk, Stage, Supply, Tally, Where, block_size, chunk_size, count_event
 from dpest.audit.witness import AuditWitness
 from dpest.engine.checkpoint import Checkpoint
 from dpest.engine.executors import opened
@@ -64,11 +64,10 @@ class Settings:
         """Samples of each input for training, and as many for choosing."""
         return min(self.samples, MOST_TRAINING)
 
-    def goal(self, source: Sampler) -> Goal:
+    def goal(self, block: int) -> Goal:
         """What the event is chosen for; the published attacks are bounded on independent samples, as published."""
         common = self.attack == "auto"
-        block, group = block_size(source, self.samples), group_size(source)
-        return Goal(self.samples, self.alpha, self.delta, self.claim, self.size, block, group, common)
+        return Goal(self.samples, self.alpha, self.delta, self.claim, self.size, block, common)
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def audit(
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))
         where = Where(runner, store, bar if progress is None else progress)
         try:
-            supply = Supply(source, inputs, used, where)
+            supply = Supply(source, inputs, block_size(source, settings.samples), used, where)
             found = _search(supply, [Runner(p, at) for p, at in zip(chosen, places, strict=True)], settings)
             supply.forget()
             result = _bounded(source, found, settings, used, where)
@@ -183,7 +182,7 @@ def _identity(source: Sampler, pairs: Sequence[Pair], settings: Settings, seed: 
 def _search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Found:
     """Race with the chosen attack's features; DP-Sniper and StatDP take the winning pair."""
     features = settings.features
-    goal = settings.goal(supply.sampler)
+    goal = settings.goal(supply.block)
     lap, standings = race(supply, runners, settings.training, goal, features, fit_by_features)
     train, choose = _samples(supply, lap, settings.training)
     width = max(b.width for b in (*train, *choose))

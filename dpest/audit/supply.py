@@ -48,13 +48,13 @@ def chunk_size(sampler: Sampler) -> int:
     return 1 << 16 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 13
 
 
-def group_size(sampler: Sampler) -> int:
-    """Runs that share a stream where no bound depends on it: as many as cost nothing extra."""
-    return 1 << 13 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 5
+def training_block(sampler: Sampler) -> int:
+    """Training runs that share a stream: as many as cost nothing extra, since no count of blocks is taken."""
+    return 1 << 14 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 5
 
 
 def block_size(sampler: Sampler, samples: int) -> int:
-    """Final runs that share a stream, a power of two: some hundred blocks, unless calls would cost more than what they draw."""
+    """Counted runs that share a stream, a power of two: some hundred blocks, unless calls would cost more than what they draw."""
     match sampler.form:
         case Form.VECTORISED:
             least, most = 6, 11
@@ -79,11 +79,12 @@ class DrawChunk:
 
     sampler: Sampler
     data: Any
+    block: int
     seed: int
     key: tuple[int, ...]
 
     def __call__(self, index: int, count: int) -> list[Batch]:
-        return draw_chunk(self.sampler, self.data, count, group_size(self.sampler), self.seed, (*self.key, index))
+        return draw_chunk(self.sampler, self.data, count, self.block, self.seed, (*self.key, index))
 
 
 @dataclass
@@ -92,6 +93,7 @@ class Supply:
 
     sampler: Sampler
     inputs: Sequence[Any]
+    block: int
     seed: int
     where: Where
     runs: int = 0
@@ -105,7 +107,8 @@ class Supply:
         if have < count:
             missing = Chunks(count - have, size)
             # All inputs see the same noise: what it does to both then cancels when they are compared.
-            work = DrawChunk(self.sampler, self.inputs[place], self.seed, (int(stage), have))
+            block = training_block(self.sampler) if stage is Stage.TRAIN else self.block
+            work = DrawChunk(self.sampler, self.inputs[place], block, self.seed, (int(stage), have))
             gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have}")
             kept[:] = [joined([*kept, *gathered.state])]
             self.runs += gathered.done
