@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from dpest.audit.additive import Additive
 from dpest.audit.attacks import attack_from_dict, attack_to_dict, feature_names, fit_by_features
-from dpest.audit.choose import Goal, choose_cut
+from dpest.audit.choose import Goal, calibration, choose_cut
+from dpest.audit.event import Event
 from dpest.audit.outputs import encode_array, encode_rows
 from dpest.audit.prior import prior_covariance
 from dpest.audit.race import rounds
@@ -83,6 +85,37 @@ def test_features_by_kind_of_output() -> None:
     assert feature_names(*real) == ("half-lines", "values", "differences", "pooled", "pooled differences")
     bits = encode_array(rng.integers(0, 2, (3000, 3)), 3000)
     assert feature_names(bits, bits) == ("table",)
+
+
+def test_a_log_ratio_is_calibrated_already() -> None:
+    rng = np.random.default_rng(8)
+    left, right = rng.normal(0.5, 1, 100_000), rng.normal(-0.5, 1, 100_000)
+    assert calibration(left, right) == pytest.approx((1.0, 0.0), abs=0.03)
+    assert calibration(3 + left / 2, 3 + right / 2) == pytest.approx((2.0, -6.0), abs=0.2)
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_a_simplified_event_is_the_same_event(above: bool) -> None:
+    left, right = (
+        encode_rows([None if x > 2 else round(float(x), 1) if x < 0 else float(x) for x in laplace(s, d, (3000,))])
+        for s, d in ((1, 0), (2, 1))
+    )
+    attack = fit_by_features("half-lines", left, right)
+    scores = attack.score(left)
+    for threshold in np.quantile(scores, [0.05, 0.3, 0.6, 0.95]):
+        event = Event(attack, float(threshold), above, 1)
+        simple = event.simplified()
+        assert np.array_equal(event.contains(right, np.random.default_rng(0)), simple.contains(right, np.random.default_rng(0)))
+        assert str(simple) == str(event)
+        assert len(str(simple.to_dict())) < len(str(event.to_dict()))
+
+
+def test_columns_that_do_not_depend_on_the_input_are_left_out_of_a_score() -> None:
+    noise = laplace(1, 0.0, (20_000, 4))
+    left, right = (encode_array(noise + np.array([0.0, shift, 0.0, 0.0]), 20_000) for shift in (0.0, 1.0))
+    attack = fit_by_features("values", left, right)
+    assert isinstance(attack, Additive)
+    assert [cells.column.index for cells in attack.cells] == [1]
 
 
 def test_the_cut_finds_the_direction_and_keeps_to_a_size() -> None:
