@@ -12,6 +12,7 @@ import json
 import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from audit_mechanisms import CASES, Case
 
 import dpest
-from dpest.audit.bounds import Statement
 from dpest.audit.witness import AuditWitness
 from dpest.inputs import pattern_pairs
 
@@ -78,7 +78,7 @@ def measure(case: Case, samples: int, seed: int) -> dict[str, Any]:
 
 def bound(found: dict[str, Any], alpha: float) -> float:
     witness = AuditWitness.from_dict(found["witness"])
-    return Statement(witness.direction, alpha, witness.delta, witness.stake).lower(witness.counts)
+    return replace(witness.statement, alpha=alpha).lower(witness.counts)
 
 
 def row(case: Case, found: dict[str, Any]) -> str:

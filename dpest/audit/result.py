@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.audit.bounds import Statement, delta_lower, epsilon_lower_published
+from dpest.audit.bounds import delta_lower, epsilon_lower_published
 from dpest.audit.choose import CurvePoint
 from dpest.audit.race import Standing
 from dpest.audit.statdp import p_values
@@ -74,9 +74,8 @@ class AuditResult:
         """p-values of each claim for the same event and counts: StatDP's, or those of the evidence from common noise."""
         witness = self.witness
         if witness.stake is not None:
-            statement = Statement(witness.direction, 1 - self.confidence, self.delta, witness.stake)
-            return [statement.p_value(witness.counts, claim) for claim in claims]
-        return p_values(self.witness.counts, self.witness.direction, claims, self.seed)
+            return [witness.statement.p_value(witness.counts, claim) for claim in claims]
+        return p_values(witness.counts, witness.direction, claims, self.seed)
 
     def curve(self) -> tuple[CurvePoint, ...]:
         """The probabilities of ever larger events of the same score under both inputs, in both directions."""

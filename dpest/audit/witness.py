@@ -62,6 +62,11 @@ class AuditWitness:
         """The share of hits under D'."""
         return self.counts.right / max(self.counts.trials_right, 1)
 
+    @property
+    def statement(self) -> Statement:
+        """What was fixed before the counts."""
+        return Statement(self.direction, 1 - self.confidence, self.delta, self.stake)
+
     def verify(
         self,
         mechanism: Callable[..., Any] | Sampler,
@@ -76,7 +81,7 @@ class AuditWitness:
         source = as_traced(sampler(mechanism), self.pair.left)
         # A stream apart from the audit's own: the same seed must not bring the same samples.
         block = block_size(source, samples)
-        statement = self._statement(samples, block)
+        statement = self._restated(samples, block)
         common = statement.stake is not None
         work = CountChunk(source, self.pair.left, self.pair.right, self.event, block, used, 1 << 40, common)
         with opened(executor) as where:
@@ -85,9 +90,9 @@ class AuditWitness:
             raise MechanismError(tally.failure)
         return Verification(statement.lower(tally.counts), tally.counts, self.confidence, used)
 
-    def _statement(self, samples: int, block: int) -> Statement:
+    def _restated(self, samples: int, block: int) -> Statement:
         """The same statement, with the stake that these counts recommend for so many samples."""
-        statement = Statement(self.direction, 1 - self.confidence, self.delta, self.stake)
+        statement = self.statement
         if self.stake is None or self.counts.blocks is None or samples < FEWEST_BLOCKS * block:
             return replace(statement, stake=None)
         prospect = Prospect.of(statement.oriented(self.counts), block, samples // block, self.delta)

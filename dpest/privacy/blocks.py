@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from dpest.errors import BudgetExceeded
 from dpest.numerics.logspace import Floats, log_sum
 
 MOST_POINTS = 400_000
+_Answer = TypeVar("_Answer")
 
 
 class Kind(Enum):
@@ -41,6 +42,13 @@ class Measures:
         found = self.known.get(component)
         if found is None:
             found = self.known[component] = eliminate(component)
+        return found
+
+    def once(self, key: Any, owner: Any, work: Callable[[], _Answer]) -> _Answer:
+        """What `work` gives, worked out once for each key; its owner is kept, so that no other object can come to have its id."""
+        if key not in self.answers:
+            self.answers[key] = (owner, work())
+        found: _Answer = self.answers[key][1]
         return found
 
 

@@ -102,11 +102,7 @@ def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:
 
 def _conditions(path: Path, measures: Measures) -> list[Placed]:
     """The components of a path's conditions; a path that takes part in several pairs is split once."""
-    key = ("path", id(path))
-    if key not in measures.answers:
-        measures.answers[key] = (path, condition_components(path.conditions))
-    found: list[Placed] = measures.answers[key][1]
-    return found
+    return measures.once(("path", id(path)), path, lambda: condition_components(path.conditions))
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -160,12 +156,11 @@ def _group(left: list[Path], right: list[Path], positions: list[int], alone: set
 
 def _signatures(path: Path, positions: list[int], measures: Measures) -> list[Any]:
     """What the outputs look like up to their private draws; worked out once for each path."""
-    key = ("signatures", id(path), tuple(positions))
-    if key not in measures.answers:
-        marks = signatures([path.output.leaves[i] for i in positions], path.conditions)
-        measures.answers[key] = (path, marks)
-    found: list[Any] = measures.answers[key][1]
-    return found
+
+    def marks() -> list[Any]:
+        return signatures([path.output.leaves[i] for i in positions], path.conditions)
+
+    return measures.once(("signatures", id(path), tuple(positions)), path, marks)
 
 
 def _pins(path: Path, positions: list[int]) -> set[int]:
@@ -178,15 +173,12 @@ def _cases(
     path: Path, positions: list[int], exchange: list[int], pins: tuple[int, ...], whole: bool, measures: Measures
 ) -> list[Expansion]:
     """The cases of some outputs on one path; a path that takes part in several pairs is expanded once."""
-    # The path is kept beside its cases, so that no other object can come to have its id.
-    key = ("cases", id(path), tuple(positions), tuple(exchange), pins, whole)
-    known = measures.answers.get(key)
-    if known is None:
+
+    def expanded() -> list[Expansion]:
         literals = path.conditions if whole else _touching(path, positions)
-        known = (path, expand([path.output.leaves[i] for i in positions], literals, exchange, pins))
-        measures.answers[key] = known
-    found: list[Expansion] = known[1]
-    return found
+        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins)
+
+    return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, expanded)
 
 
 def _touching(path: Path, positions: list[int]) -> list[Literal]:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,9 +110,7 @@ def _reduced_strata(
         for case in cases:
             name = canonical(case)
             key = ("rows", id(case) if name is None else name, shape)
-            if key not in measures.answers:
-                measures.answers[key] = (case, rows_of(case, shape, kinds))
-            rows: Rows = measures.answers[key][1]
+            rows = measures.once(key, case, partial(rows_of, case, shape, kinds))
             keyed.setdefault(rows.subspace, ([], []))[side].append(rows)
     return [_stratum(tuple(leaves), kinds, p, q, multiplicity, measures) for p, q in keyed.values()]
 
@@ -130,11 +129,7 @@ def constant_stratum(
 
 def _placed(case: Expansion, measures: Measures) -> list[Placed]:
     """The components of a case's conditions, split once."""
-    key = ("conditions", id(case))
-    if key not in measures.answers:
-        measures.answers[key] = (case, condition_components(case.literals))
-    found: list[Placed] = measures.answers[key][1]
-    return found
+    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals))
 
 
 def _stratum(
