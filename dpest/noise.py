@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +39,7 @@ def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
     return _sized(_known(unit, _plain(scale)), size)
 
 
-def _known(unit: type[Any], scale: Any) -> Any:
+def _known(unit: Callable[[Any], Any], scale: Any) -> Any:
     """The law with this scale; a mechanism asks for the same few again and again."""
     key = (unit, scale)
     try:
@@ -97,13 +98,13 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Size = None) -> Any:
 def geometric(scale: Any, size: Size = None) -> Any:
     """Two-sided geometric noise on the whole numbers, P(k) proportional to exp(-|k| / scale)."""
     _fixed("geometric(scale)", scale)
-    return _sized(d.Geometric(_plain(scale)), size)
+    return _sized(_known(d.Geometric, _plain(scale)), size)
 
 
 def bernoulli(p: Any, size: Size = None) -> Any:
     """1 with probability p, else 0."""
     _fixed("bernoulli(p)", p)
-    return _sized(d.bernoulli_law(_plain(p)), size)
+    return _sized(_known(d.bernoulli_law, _plain(p)), size)
 
 
 def categorical(probs: npt.ArrayLike, size: Size = None) -> Any:
