@@ -378,10 +378,11 @@ def rounded(rounding: Rounding, x: Any) -> Any:
     return x if is_integral(x.node) else Dist(Rounded(rounding, x.node))
 
 
-def fresh(law: Law) -> Dist:
-    """One new value with this law; in a replay, the value that stood here before."""
+def fresh(law: Law) -> Any:
+    """One new value with this law; in a replay, the value that stood here before; in a run on plain numbers, a number."""
     run = RUN.get()
-    return Dist(Draw(law) if run is None else run.draw(law))
+    drawn = Draw(law) if run is None else run.draw(law)
+    return Dist(drawn) if type(drawn) is Draw else drawn
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dpest.core import Dist, fresh
 from dpest.errors import InvalidInput, InvalidLaw
+from dpest.graph.plain_numbers import PlainNumber, bare
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
 from dpest.laws.law import Law
@@ -33,7 +34,7 @@ def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
     """A scale family; a random scale multiplies a unit draw."""
     if size is None and type(scale) is float:
         return fresh(_known(unit, scale))
-    if isinstance(scale, Dist):
+    if isinstance(scale, Dist | PlainNumber):
         return scale * _sized(unit(1.0), size)
     return _sized(_known(unit, _plain(scale)), size)
 
@@ -55,7 +56,7 @@ _MOST_LAWS = 10_000
 
 
 def _plain(x: Any) -> Any:
-    return x.item() if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0) else x
+    return bare(x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 
 def _fixed(call: str, *values: Any) -> None:

@@ -63,6 +63,10 @@ class Rows:
         here = Rows(holds if larger else self.size - holds, self.rng, self, mask, larger)
         return here, Rows(self.size - here.size, self.rng, self, mask, not larger), larger
 
+    def put(self, draw: Draw, number: float) -> None:
+        """Give a draw one number on every row, instead of fresh ones."""
+        self._kept[draw] = np.full(self.size, number)
+
     def forget_all_but(self, needed: frozenset[Node]) -> None:
         """Let go of values that nothing needs any more."""
         for node in [node for node in self._kept if node not in needed]:

@@ -8,15 +8,19 @@ hidden randomness or state and is refused.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from dpest.core import RUN
+from dpest.engine.against_program import SECONDS, SHARE, check_against_program
 from dpest.engine.columns import constant_key
+from dpest.engine.hidden_randomness import Watch
 from dpest.engine.knowledge import Bounds, chances, implied, narrowed, open_options
 from dpest.engine.outputs import Flat, flatten
+from dpest.engine.plain_run import one_run
 from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.resolve import Literal, decide
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
@@ -29,6 +33,7 @@ class Path:
 
     steps: tuple[tuple[Literal, ...], ...]  # what each fork on the way added
     output: Flat
+    drawn: tuple[Draw, ...] = ()  # every draw of the run, in its order
 
     @cached_property
     def draws(self) -> tuple[list[Draw], ...]:
@@ -70,8 +75,22 @@ LIMITS = Limits()
 _SHALLOW = Limits(forks=48, log_mass=-30.0)
 
 
-def trace(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS) -> Trace:
-    """Every path of `mechanism(data, **params)`."""
+def trace(
+    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS, check_seconds: float = SECONDS
+) -> Trace:
+    """Every path of `mechanism(data, **params)`, compared with the program on plain numbers."""
+
+    def program(run: Any) -> Flat:
+        return execute(run, mechanism, data, params)
+
+    with Watch(mechanism, data, params, lambda: program(one_run())):
+        start = time.perf_counter()
+        traced = _explored(mechanism, data, params, limits)
+        check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
+    return traced
+
+
+def _explored(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits) -> Trace:
     try:
         return _explore(mechanism, data, params, limits)
     except _Unbounded:
@@ -94,16 +113,15 @@ def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]
             continue
         if not paths:
             _check_replay(run, output, mechanism, data, params, limits)
-        paths.append(Path(tuple(run.steps), output))
+        paths.append(Path(tuple(run.steps), output, tuple(run.draws[: run.drawn])))
     unexplored = math.log(math.fsum(math.exp(m) for m in left_out)) if left_out else -math.inf
     return Trace(tuple(paths), unexplored)
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run of the mechanism under `run`, its output taken apart."""
-    token = RUN.set(run)
     try:
-        return flatten(mechanism(data, **params))
+        return flatten(_returned(run, mechanism, data, params))
     except _Abandoned:
         return flatten(None)
     except DpestError:
@@ -112,7 +130,14 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
         raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
-        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r})") from error
+        hint = "; a Dist is a random value: it is neither text nor a plain number" if "Dist" in str(error) else ""
+        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
+
+
+def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+    token = RUN.set(run)
+    try:
+        return mechanism(data, **params)
     finally:
         RUN.reset(token)
 

@@ -151,7 +151,7 @@ def test_hidden_randomness_is_refused() -> None:
         return data + dpest.laplace(1.0) + generator.random()
 
     with pytest.raises(NotReplayable, match="behaves differently"):
-        TracedSampler(hidden).check_replay(0.0, stream(1))
+        TracedSampler(hidden).check(0.0)
 
 
 def test_apply_must_return_an_array_of_numbers() -> None:
