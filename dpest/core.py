@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.graph.extremes import clipped, extreme
 from dpest.graph.logic import compare, conjunction, negate, truth
 from dpest.graph.nodes import (
     NODES,
@@ -35,8 +36,8 @@ from dpest.graph.nodes import (
     whole,
 )
 from dpest.graph.not_plain import NotPlain
-from dpest.graph.run import RUN
-from dpest.graph.ufuncs import EXTREMES, OPERATORS
+from dpest.graph.run import RUN, shown
+from dpest.graph.ufuncs import EXTREMES, OPERATORS, boxed
 from dpest.graph.words import words
 from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
@@ -72,7 +73,7 @@ def _number(x: Any, verb: str) -> Any:
         if not math.isfinite(x):
             raise UnsupportedOperation(f"cannot {verb} a random value and {x!r}: the operand must be a finite number")
         return float(x)
-    raise UnsupportedOperation(f"cannot {verb} a random value and {x!r} of type {type(x).__name__}: it must be a number")
+    raise UnsupportedOperation(f"cannot {verb} a random value and {shown(x)} of type {type(x).__name__}: it must be a number")
 
 
 def _elementwise(operation: Callable[[Any], Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -219,7 +220,10 @@ class Dist(NotPlain):
         sides = (self.node, _number(other, "compare"))
         return wrap(compare(relation, *(reversed(sides) if swap else sides)))
 
-    def __hash__(self) -> int:
+    __hash__ = NotPlain.__hash__  # a class that defines __eq__ has to say so
+
+    def identity(self) -> int:
+        """Two handles on one node are one value."""
         return id(self.node)
 
     def __invert__(self) -> Any:
@@ -240,8 +244,9 @@ class Dist(NotPlain):
     __ror__ = __or__
 
     def __xor__(self, other: Any) -> Any:
-        either = self | other
-        return either & ~(self & other) if isinstance(either, Dist) else ~(self & other)
+        if isinstance(other, np.ndarray):
+            return _elementwise(lambda x: self ^ x, other)
+        return wrap(conjunction((unwrap(self | other), negate(unwrap(self & other)))))
 
     __rxor__ = __xor__
 
@@ -255,7 +260,8 @@ class Dist(NotPlain):
         node = self.node
         return run.decide(node if type(node) is Compare else truth(node))
 
-    def __repr__(self) -> str:
+    def words(self) -> str:
+        """The value as its author would write it."""
         return f"<random value {words(self.node)}>"
 
     # -- NumPy -----------------------------------------------------------------------------------------------------
@@ -263,8 +269,8 @@ class Dist(NotPlain):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             raise UnsupportedOperation(f"numpy.{ufunc.__name__}.{method} cannot be used on a random value")
-        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
-            arrays = [_boxed(x) for x in inputs]
+        if any(isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim) for x in inputs):
+            arrays = [boxed(x) for x in inputs]
             return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
         return _ufunc(ufunc, inputs)
 
@@ -300,13 +306,15 @@ class Dist(NotPlain):
         merged: dict[float, float] = {}
         for point, p in pairs:
             merged[point] = merged.get(point, 0.0) + p if p >= 0 else p
-        return fresh(atoms_law(merged))
+        value: Dist = fresh(atoms_law(merged))
+        return value
 
     @staticmethod
     def from_density(x: npt.ArrayLike, density: npt.ArrayLike) -> Dist:
         """A value with a density that is linear between the given points."""
         points, f = np.asarray(x, float), np.asarray(density, float)
-        return fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
+        value: Dist = fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
+        return value
 
     @property
     def law(self) -> Any:
@@ -352,14 +360,6 @@ def _divided(a: Linear, divisor: float) -> Linear:
     return Linear(tuple((n, c / divisor) for n, c in a.terms), a.constant / divisor)
 
 
-def _boxed(x: Any) -> npt.NDArray[Any]:
-    if isinstance(x, np.ndarray):
-        return x.astype(object)
-    box = np.empty((), dtype=object)
-    box[()] = x
-    return box
-
-
 def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """The ufunc on scalars: its traced form, or an `Apply` that can only be sampled."""
     plain = tuple(x.item() if isinstance(x, np.generic | np.ndarray) else x for x in inputs)
@@ -368,7 +368,9 @@ def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     name, values = ufunc.__name__, tuple(unwrap(x) for x in plain)
     if name in OPERATORS:
         return OPERATORS[name](*plain)
-    return Dist(Extreme(EXTREMES[name], values) if name in EXTREMES else Apply(ufunc, values))
+    if name in EXTREMES:
+        return wrap(extreme(EXTREMES[name], values))
+    return wrap(clipped(*values)) if name == "clip" else Dist(Apply(ufunc, values))
 
 
 def rounded(rounding: Rounding, x: Any) -> Any:

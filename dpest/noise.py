@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dpest.core import Dist, fresh
 from dpest.errors import InvalidInput, InvalidLaw
 from dpest.graph.plain_numbers import PlainNumber, bare
+from dpest.graph.run import shown
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
 from dpest.laws.law import Law
@@ -23,7 +24,7 @@ def _sized(law: Law, size: Size) -> Any:
         return fresh(law)
     shape = size if isinstance(size, tuple) else (size,)
     if not all(isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 0 for k in shape):
-        raise InvalidInput(f"size must be a whole number >= 0 or a tuple of them, got {size!r}")
+        raise InvalidInput(f"size must be a whole number >= 0 or a tuple of them, got {shown(size)}")
     out = np.empty(shape, dtype=object)
     for at in np.ndindex(*shape):
         out[at] = fresh(law)
@@ -136,7 +137,8 @@ class Noise:
 
     def to_dist(self) -> Dist:
         """One fresh draw."""
-        return fresh(getattr(c, type(self).__name__)(self.b))
+        value: Dist = fresh(getattr(c, type(self).__name__)(self.b))
+        return value
 
 
 class Laplace(Noise):

@@ -21,10 +21,9 @@ from dpest.engine.replay import Replay, same_output
 from dpest.engine.streams import stream
 from dpest.engine.valuation import Valuation, Value
 from dpest.errors import MechanismRaised, TraceMismatch
-from dpest.graph.nodes import Draw, Node, is_node
+from dpest.graph.nodes import Draw, Node, Relation, is_node
 from dpest.graph.plain_numbers import bare
 from dpest.laws.law import Law
-from dpest.numerics.rationals import Rational
 
 if TYPE_CHECKING:
     from dpest.engine.trace import Path, Trace
@@ -165,7 +164,7 @@ class _Met:
     def _holds(self, literal: Any) -> bool:
         for draw, _ in literal.terms:
             self._place(draw)
-        return self.valuation.satisfies(literal.relation, literal.terms, literal.constant)
+        return self.valuation.satisfies(getattr(literal, "relation", Relation.GE), literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
         k = self._places.get(draw)
@@ -196,12 +195,12 @@ def put(valuation: Valuation, draw: Draw, position: int, run: PlainRun) -> None:
 def _same_family(traced: Law, drawn: Law) -> float | None:
     """What a number of the program's law is multiplied by to be one of the traced law.
 
-    A scale that is itself random multiplies a draw of scale 1; in a plain run it is a number like any other.
+    A scale that is itself random multiplies a draw of scale 1 in the graph; in a plain run it is a number like any other.
     """
     if traced is drawn or traced == drawn:
         return 1.0
-    scale = getattr(traced, "b", None)
-    return float(scale) if scale and type(traced) is type(drawn) and getattr(drawn, "b", None) == 1.0 else None
+    scales = getattr(traced, "b", 0.0), getattr(drawn, "b", 0.0)
+    return scales[0] / scales[1] if type(traced) is type(drawn) and 1.0 in scales and 0.0 not in scales else None
 
 
 def compare_outputs(expected: Flat, output: Flat, valuation: Valuation, run: PlainRun) -> None:
@@ -230,7 +229,7 @@ def _agree(expected: Any, returned: Any) -> bool:
         return _same_constant(expected, returned)
     if not isinstance(returned, int | float):
         return False
-    if not isinstance(expected.number, Rational):  # beyond what floats hold: the program's result has no digits to compare
+    if isinstance(expected.number, float):  # beyond what floats hold: the program's result has no digits to compare
         return True
     if not math.isfinite(returned):
         return False

@@ -116,9 +116,9 @@ def _importing() -> bool:
 
 def _hidden(name: str) -> NotReplayable:
     return NotReplayable(
-        f"the mechanism has randomness that dpest does not see: it draws from {name}. Use dpest draws (dpest.bernoulli(0.5) for a "
-        "coin, dpest.integers, dpest.uniform, ...), so that the law of the output can be worked out; dpest.audit bounds the loss "
-        "of the program as it stands, as a black box"
+        f"the mechanism has randomness that dpest does not see (it draws from {name}): use dpest draws instead of random, "
+        "secrets or numpy.random, for instance dpest.bernoulli(0.5) for a coin, so that the law of the output can be worked out; "
+        "dpest.audit bounds the loss of the program as it stands, as a black box"
     )
 
 
@@ -151,7 +151,7 @@ def _named(x: Any) -> Iterator[tuple[str, Any]]:
         yield from _of_function(x)
     elif type(x).__module__ not in ("builtins", "numpy", "pandas") and not isinstance(x, type | types.ModuleType):
         yield from vars(x).items() if hasattr(x, "__dict__") else ()
-        call = getattr(type(x), "__call__", None)  # noqa: B004: the function itself is looked at
+        call = vars(type(x)).get("__call__")
         yield from (("", call),) if isinstance(call, types.FunctionType) else ()
 
 

@@ -97,7 +97,7 @@ class PlainRun:
         aims = self._aims.get(len(self.drawn))
         if not aims or rng.random() < 0.25:
             return None
-        aim = aims[rng.integers(len(aims))]
+        aim = aims[int(rng.integers(len(aims)))]
         if aim.law is not law and aim.law != law:
             return None
         bound = -(aim.constant + math.fsum(c * self.drawn[k].value for k, c in aim.others)) / aim.coefficient

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import reduce
 from typing import Any, assert_never
 
@@ -27,10 +28,13 @@ from dpest.graph.nodes import (
     Rounded,
     Rounding,
     Where,
+    draws_of,
 )
 
 _RELATIONS = {Relation.GE: np.greater_equal, Relation.GT: np.greater, Relation.EQ: np.equal}
 _ROUNDINGS = {Rounding.FLOOR: np.floor, Rounding.CEIL: np.ceil, Rounding.ROUND: np.rint}
+_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "ge", "gt", "eq")
+_VECTORISED = frozenset(getattr(operator, name) for name in _NAMES)  # what arrays compute as single numbers do
 _PICKS = {Pick.MAX: np.maximum, Pick.MIN: np.minimum}
 
 
@@ -106,6 +110,11 @@ class Rows:
         return self.value(x) if isinstance(x, NODES) else x
 
     def _computed(self, node: Node) -> Values:
+        written = getattr(node, "written", None)
+        if written is not None and written[0] in _VECTORISED and all(d.law.discrete for d in draws_of(node)):
+            # Whole numbers meet bounds exactly: there the rounding of the author's own arithmetic decides.
+            with np.errstate(all="ignore"):
+                return np.asarray(written[0](*map(self._operand, written[1])))
         match node:
             case Draw(law=law):
                 return law.sample(self.rng, self.size)

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from dpest.core import RUN
 from dpest.engine.against_program import SECONDS, SHARE, check_against_program
 from dpest.engine.columns import constant_key
@@ -25,6 +27,7 @@ from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.resolve import Literal, decide
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
+from dpest.numerics.logspace import log_sum
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,10 @@ def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]
         if not paths:
             _check_replay(run, output, mechanism, data, params, limits)
         paths.append(Path(tuple(run.steps), output, tuple(run.draws[: run.drawn])))
-    unexplored = math.log(math.fsum(math.exp(m) for m in left_out)) if left_out else -math.inf
-    return Trace(tuple(paths), unexplored)
+    return Trace(tuple(paths), float(log_sum(np.array(left_out))))
+
+
+_HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
@@ -130,7 +135,7 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
         raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
-        hint = "; a Dist is a random value: it is neither text nor a plain number" if "Dist" in str(error) else ""
+        hint = _HINT if "Dist" in str(error) else ""
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 

@@ -34,6 +34,7 @@ from dpest.graph.nodes import (
     Where,
     is_node,
 )
+from dpest.graph.nodes import whole as whole_number
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
 
@@ -83,7 +84,7 @@ class Valuation:
             case All(values=values):
                 return all(self.holds(v) for v in values)
             case Compare(relation=relation, value=value):
-                return self._compared(relation, self.number(value))
+                return self._compared(relation, self.number(value), condition)
             case _ if is_node(condition):
                 return self.number(condition).number != 0
             case _:
@@ -110,15 +111,17 @@ class Valuation:
         total, size, smooth = exact(constant), abs(float(constant)), False
         for node, c in terms:
             part = self.number(node)
-            if not isinstance(part.number, Rational):
+            if isinstance(part.number, float):
                 return Value(math.nan, math.inf, True)
             total += exact(c) * part.number
             size += abs(float(c)) * part.size
-            smooth = smooth or part.smooth
+            # A float that stands for a quotient (1/3) is not that quotient: on a bound it decides nothing.
+            smooth = smooth or part.smooth or (isinstance(c, float) and not c.is_integer())
         return Value(total, size, smooth)
 
-    def _compared(self, relation: Relation, value: Value) -> bool:
-        self._note(value, value.number)
+    def _compared(self, relation: Relation, value: Value, node: Node | None = None) -> bool:
+        if self._close(value, value.number) and not value.smooth and is_written(node):
+            return bool(self._as_written(node))
         match relation:
             case Relation.GE:
                 return value.number >= 0
@@ -129,10 +132,23 @@ class Valuation:
             case _:
                 assert_never(relation)
 
-    def _note(self, value: Value, distance: Any) -> None:
-        """Mark a decision that rounding may turn: the distance to its bound is within the slack."""
-        if value.smooth and not abs(float(distance)) > value.slack:
-            self.unclear = True
+    def _close(self, value: Value, distance: Any) -> bool:
+        """Whether rounding may turn a decision: the distance to its bound is within the slack. A continuous one is marked."""
+        close = not abs(float(distance)) > value.slack
+        self.unclear = self.unclear or (close and value.smooth)
+        return close
+
+    def _as_written(self, node: Any) -> Any:
+        """A discrete value next to a bound, computed as the program computes it: its rounding has the last word there."""
+        if is_written(node):
+            function, operands = node.written
+            try:
+                return function(*(self._as_written(x) for x in operands))
+            except (ArithmeticError, RecursionError):
+                self.unclear = True
+                return math.nan
+        value = self.leaf(node)
+        return plain_number(value.number) if isinstance(value, Value) else value
 
     def _computed(self, node: Node) -> Value:
         match node:
@@ -154,13 +170,13 @@ class Valuation:
                 for i, other in enumerate(numbers):
                     if i != first and (numbers[first].smooth or other.smooth):
                         gap = Value(0.0, numbers[first].size + other.size, True)
-                        self._note(gap, numbers[first].number - other.number)
+                        self._close(gap, numbers[first].number - other.number)
                 return _constant(first)
-            case Rounded(rounding=rounding, value=value):
-                return self._rounded(rounding, self.number(value))
+            case Rounded():
+                return self._rounded(node, self.number(node.value))
             case Product(left=left, right=right):
                 a, b = self.number(left), self.number(right)
-                return _finite(lambda: a.number * b.number, a.size * b.size, a.smooth or b.smooth)
+                return _product(a, b)
             case Quotient(left=left, right=right):
                 return _quotient(self.number(left), self.number(right))
             case Apply():
@@ -172,22 +188,16 @@ class Valuation:
         values = [v.number for v in numbers]
         return values.index(max(values) if pick is Pick.MAX else min(values))
 
-    def _rounded(self, rounding: Rounding, value: Value) -> Value:
+    def _rounded(self, node: Rounded, value: Value) -> Value:
         x = value.number
-        if not isinstance(x, Rational):
+        if isinstance(x, float):
             return value
-        match rounding:
-            case Rounding.FLOOR:
-                whole = floor(x)
-            case Rounding.CEIL:
-                whole = ceil(x)
-            case Rounding.ROUND:
-                whole = round(x)
-            case _:
-                assert_never(rounding)
-        shifted = x + exact(0.5) if rounding is Rounding.ROUND else x
+        shifted = x + exact(0.5) if node.rounding is Rounding.ROUND else x
         away = shifted - floor(shifted)
-        self._note(value, min(away, 1 - away))
+        if self._close(value, min(away, 1 - away)) and not value.smooth:
+            whole = self._as_written(node) if is_written(node) else whole_number(node.rounding, self._as_written(node.value))
+        else:
+            whole = _whole(node.rounding, x)
         return Value(exact(whole), float(abs(whole)), value.smooth)
 
     def _applied(self, node: Apply) -> Value:
@@ -205,20 +215,43 @@ class Valuation:
         return Value(exact(middle) if math.isfinite(middle) else middle, size, True)
 
 
+def is_written(node: Any) -> bool:
+    """Whether a node keeps the call that the author wrote."""
+    return getattr(node, "written", None) is not None
+
+
+def plain_number(x: Any) -> Any:
+    """A number as a program has it: an int where it is whole, else the nearest float."""
+    return int(x) if not isinstance(x, float) and x.denominator == 1 else float(x)
+
+
+def _whole(rounding: Rounding, x: Rational) -> int:
+    match rounding:
+        case Rounding.FLOOR:
+            return floor(x)
+        case Rounding.CEIL:
+            return ceil(x)
+        case Rounding.ROUND:
+            return int(round(x))
+        case _:
+            assert_never(rounding)
+
+
 def _constant(x: Any) -> Value:
     if isinstance(x, float) and not math.isfinite(x):
         return Value(x, 0.0, False)
     return Value(exact(x), abs(float(x)), False)
 
 
-def _finite(compute: Callable[[], Any], size: float, smooth: bool) -> Value:
-    out = compute()
-    return Value(out, size, smooth) if isinstance(out, Rational) else Value(math.nan, math.inf, True)
+def _product(a: Value, b: Value) -> Value:
+    if isinstance(a.number, float) or isinstance(b.number, float):
+        return Value(math.nan, math.inf, True)
+    return Value(a.number * b.number, a.size * b.size, a.smooth or b.smooth)
 
 
 def _quotient(a: Value, b: Value) -> Value:
     """a / b; its rounding grows where the divisor is a small difference of large terms."""
-    if not isinstance(a.number, Rational) or not isinstance(b.number, Rational) or b.number == ZERO:
+    if isinstance(a.number, float) or isinstance(b.number, float) or b.number == ZERO:
         return Value(math.nan, math.inf, True)
     divisor = abs(float(b.number))
     size = a.size / divisor + abs(float(a.number)) * b.size / divisor**2

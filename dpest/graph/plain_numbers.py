@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.graph.ufuncs import OPERATORS
+from dpest.graph.ufuncs import OPERATORS, boxed
 
 _NUMBERS = (int, float, np.number, np.bool_)
 
@@ -28,32 +28,13 @@ class PlainNumber:
         operation = _ELEMENTS.get(ufunc.__name__) if method == "__call__" and not options else None
         if operation is None:
             return _marked(getattr(ufunc, method)(*map(bare, inputs), **options))
-        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
-            return np.frompyfunc(operation, len(inputs), 1)(*map(_boxed, inputs))
+        if any(isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim) for x in inputs):
+            return np.frompyfunc(operation, len(inputs), 1)(*map(boxed, inputs))
         return operation(*(x.item() if isinstance(x, np.generic | np.ndarray) else x for x in inputs))
-
-    def __floor__(self) -> Any:
-        return marked(math.floor(bare(self)))
-
-    def __ceil__(self) -> Any:
-        return marked(math.ceil(bare(self)))
-
-    def __trunc__(self) -> Any:
-        return marked(math.trunc(bare(self)))
-
-    def __round__(self, digits: int | None = None) -> Any:
-        return marked(round(bare(self), digits) if digits is not None else round(bare(self)))
-
-    def __pow__(self, exponent: Any, modulus: None = None) -> Any:
-        if not isinstance(exponent, _NUMBERS):
-            return NotImplemented
-        if isinstance(exponent, int) and exponent >= 0:
-            return marked(bare(self) ** int(exponent))
-        return marked(np.power(float(bare(self)), float(exponent)))  # NaN where Python would give a complex number
 
     def rint(self) -> Any:
         """numpy.rint of an object array calls this."""
-        return round(self)  # type: ignore[call-overload]
+        return marked(round(bare(self)))
 
     def exp(self) -> Any:
         """numpy.exp of an object array calls this."""
@@ -105,6 +86,25 @@ for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     setattr(PlainNumber, f"__{_name}__", _forward(getattr(operator, _name)))
 for _name in ("neg", "pos", "abs"):
     setattr(PlainNumber, f"__{_name}__", _alone(getattr(operator, _name)))
+for _name in ("floor", "ceil", "trunc"):
+    setattr(PlainNumber, f"__{_name}__", _alone(getattr(math, _name)))
+
+
+def _rounded(self: Any, digits: int | None = None) -> Any:
+    return marked(round(bare(self)) if digits is None else round(bare(self), digits))
+
+
+def _power(self: Any, exponent: Any) -> Any:
+    if not isinstance(exponent, _NUMBERS):
+        return NotImplemented
+    if isinstance(exponent, int) and exponent >= 0:
+        return marked(bare(self) ** int(exponent))
+    return marked(np.power(float(bare(self)), float(exponent)))  # NaN where Python would give a complex number
+
+
+# By setattr, as above: float and int declare narrower types for these.
+setattr(PlainNumber, "__round__", _rounded)  # noqa: B010
+setattr(PlainNumber, "__pow__", _power)  # noqa: B010
 
 
 class PlainFloat(PlainNumber, float):
@@ -171,19 +171,12 @@ def _marked(x: Any) -> Any:
     return marked(x) if isinstance(x, np.generic) else x
 
 
-def _boxed(x: Any) -> Any:
-    if isinstance(x, np.ndarray):
-        return x.astype(object)
-    box = np.empty((), dtype=object)
-    box[()] = x
-    return box
-
-
 # The logical functions of NumPy take any number; `&` and `|` of floats do not exist.
 _ELEMENTS: dict[str, Callable[..., Any]] = {
     **OPERATORS,
-    "maximum": lambda a, b: marked(b if b > a else a),
-    "minimum": lambda a, b: marked(b if b < a else a),
+    "maximum": lambda a, b: marked(max(a, b)),
+    "minimum": lambda a, b: marked(min(a, b)),
+    "clip": lambda x, low, high: marked(min(max(x, low), high)),
     "logical_and": lambda a, b: Truth(bool(a) and bool(b)),
     "logical_or": lambda a, b: Truth(bool(a) or bool(b)),
     "logical_not": lambda a: Truth(not a),

@@ -20,3 +20,12 @@ class Run(Protocol):
 
 
 RUN: ContextVar[Run | None] = ContextVar("dpest_run", default=None)
+
+
+def shown(x: Any) -> str:
+    """A value in an error message: inside a run, random values have a text for this purpose alone."""
+    token = RUN.set(None)
+    try:
+        return repr(x)
+    finally:
+        RUN.reset(token)
