@@ -232,7 +232,8 @@ def _whole(rounding: Rounding, x: Rational) -> int:
         case Rounding.CEIL:
             return ceil(x)
         case Rounding.ROUND:
-            return int(round(x))
+            nearest: int = round(x)
+            return nearest
         case _:
             assert_never(rounding)
 
