@@ -41,16 +41,19 @@ _CHANCE = 1e-9  # an unexplored path may be met by chance, but not more rarely t
 
 
 class Rounds:
-    """How many runs are made: as many as the time allows, within the limits."""
+    """How many runs are made: as many as the time allows, and at least a few that could be compared."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.start = time.perf_counter()
+        self.compared = 0
+        self._seconds = seconds
+        self._start = time.perf_counter()
 
     def __iter__(self) -> Iterator[int]:
         for i in range(MOST_RUNS):
-            spent = time.perf_counter() - self.start
-            if i and (spent > max(_VERY_LONG, self.seconds) or (i >= LEAST_RUNS and spent > self.seconds)):
+            spent = time.perf_counter() - self._start
+            if i and spent > max(_VERY_LONG, self._seconds):
+                return
+            if self.compared >= LEAST_RUNS and spent > self._seconds:
                 return
             yield i
 
@@ -61,8 +64,9 @@ def check_against_program(traced: Trace, program: Program, seconds: float) -> No
     tree = _Branching(list(traced.paths), 0)
     places = _Places()
     aims = _aims(traced.paths, places)
-    lost = rounds = 0
-    for i in Rounds(seconds):
+    lost = 0
+    rounds = Rounds(seconds)
+    for i in rounds:
         aimed = i % 2 == 1
         run = PlainRun(source, aims if aimed else None)
         output = run_plainly(program, run)
@@ -70,10 +74,10 @@ def check_against_program(traced: Trace, program: Program, seconds: float) -> No
         path = met.path(tree)
         if met.valuation.unclear:
             continue
-        rounds += 1
+        rounds.compared += 1
         if path is None:
             lost += not aimed
-            if not _plausible(lost, rounds, traced.log_unexplored):
+            if not _plausible(lost, rounds.compared, traced.log_unexplored):
                 raise mismatch(run, output, _no_path(traced.log_unexplored))
             continue
         met.compare(path, output)

@@ -68,28 +68,22 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self._before = [g.state() for g in self._generators]
-        self._thread = threading.get_ident()
-        # SystemRandom, secrets and NumPy's seeds read through the first name, uuid4 and direct callers through the second.
-        self._originals: tuple[Any, Any] = random._urandom, os.urandom  # type: ignore[attr-defined]
-        random._urandom = self._noticed  # type: ignore[attr-defined]
-        os.urandom = self._noticed
+        self._outer = _TAP.open(self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        random._urandom, os.urandom = self._originals  # type: ignore[attr-defined]
+        _TAP.close(self._outer)
         if kind is not None and not issubclass(kind, NotReplayable):
             return
         if self._bytes_read:
-            raise _hidden("random bytes of the operating system (secrets, random.SystemRandom, uuid4, an unseeded generator)")
+            raise _hidden("random bytes of the operating system: secrets, random.SystemRandom, uuid4, an unseeded generator")
         for generator, before in zip(self._generators, self._before, strict=True):
             if generator.state() != before and not self._seeds_itself(generator):
                 raise _hidden(generator.name)
 
-    def _noticed(self, size: int) -> bytes:
-        # Other threads, and modules that are imported for the first time, are not the mechanism.
-        if threading.get_ident() == self._thread and not _importing():
-            self._bytes_read = True
-        return bytes(self._originals[1](size))
+    def notice(self) -> None:
+        """Random bytes were read; modules that are imported for the first time may do so, and are not the mechanism."""
+        self._bytes_read = self._bytes_read or not _importing()
 
     def _seeds_itself(self, generator: Generator) -> bool:
         """Whether the mechanism ends in one state of the generator, wherever it began: it set a seed, and is no coin."""
@@ -103,6 +97,44 @@ class Watch:
         finally:
             generator.write(kept)
         return ends[0] == ends[1]
+
+
+class _Tap:
+    """Stands before the operating system's random bytes while a watch is open, in whatever thread; each sees its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watches: dict[int, Watch] = {}
+        self._originals: tuple[Any, Any] = (None, None)
+
+    def open(self, watch: Watch) -> Watch | None:
+        """Let a watch see what its thread reads; returns the one that did before."""
+        with self._lock:
+            if not self._watches:
+                # SystemRandom, secrets and NumPy's seeds read through the first name, uuid4 and others through the second.
+                self._originals = random._urandom, os.urandom  # type: ignore[attr-defined]
+                random._urandom = os.urandom = self._read  # type: ignore[attr-defined]
+            outer = self._watches.get(threading.get_ident())
+            self._watches[threading.get_ident()] = watch
+            return outer
+
+    def close(self, outer: Watch | None) -> None:
+        """Give the thread back to the watch that was there before, and what was replaced to its owner after the last."""
+        with self._lock:
+            del self._watches[threading.get_ident()]
+            if outer is not None:
+                self._watches[threading.get_ident()] = outer
+            if not self._watches:
+                random._urandom, os.urandom = self._originals  # type: ignore[attr-defined]
+
+    def _read(self, size: int) -> bytes:
+        watch = self._watches.get(threading.get_ident())
+        if watch is not None:
+            watch.notice()
+        return bytes(self._originals[1](size))
+
+
+_TAP = _Tap()
 
 
 def _importing() -> bool:

@@ -20,7 +20,8 @@ from dpest.numerics.rationals import exact
 def check_sampling(program: Program, seconds: float) -> None:
     """Raises `TraceMismatch` where rows that are computed through the graph are not what the program returns."""
     source = Source(stream(SEED))
-    for _ in Rounds(seconds):
+    rounds = Rounds(seconds)
+    for _ in rounds:
         plain = PlainRun(source)
         output = run_plainly(program, plain)
         run = _OneRow(plain)
@@ -28,6 +29,7 @@ def check_sampling(program: Program, seconds: float) -> None:
         leaves = [run.leaf(x) for x in expected.leaves]
         if plain.outside.unclear:
             continue
+        rounds.compared += 1
         if run.drawn != len(plain.drawn):
             raise mismatch(plain, output, f"{run.drawn} draws, and the program made {len(plain.drawn)}")
         compare_leaves(Flat(expected.structure, tuple(leaves)), output, plain)

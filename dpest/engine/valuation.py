@@ -38,7 +38,9 @@ from dpest.graph.nodes import whole as whole_number
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
 
-CLOSE = 1e-9  # relative; the rounding of a few thousand operations is far below it
+# Relative. A thousand operations round by 1e-13 at most; a lie of a program is far larger. At 1e-9, data around 1e9 with
+# noise of scale 1 would leave nothing to compare.
+CLOSE = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
