@@ -22,7 +22,7 @@ from dpest.engine.streams import stream
 from dpest.engine.valuation import Valuation, Value
 from dpest.errors import MechanismRaised, TraceMismatch
 from dpest.graph.nodes import Draw, Node, Relation, is_node
-from dpest.graph.plain_numbers import bare
+from dpest.graph.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ SHARE = 0.1  # of the time that the trace took
 SECONDS = 0.005
 _VERY_LONG = 2.0  # seconds after which even the least number of runs is cut short
 _AIMED_PATHS = 64  # paths whose conditions are aimed at
+ROUNDING = 1e-13  # relative to the largest number on the way: a thousand floating-point operations
+_MOST_SHOWN = 400  # characters of an output in a message
 _CHANCE = 1e-9  # an unexplored path may be met by chance, but not more rarely than this
 
 
@@ -216,19 +218,14 @@ def compare_outputs(expected: Flat, output: Flat, valuation: Valuation, run: Pla
 
 def compare_leaves(expected: Flat, output: Flat, run: PlainRun) -> None:
     """Refuse an output of the program whose leaves are not these values and constants."""
-    returned = [_plain(x, run.outside) for x in output.leaves]
-    if expected.structure != output.structure or not all(map(_agree, expected.leaves, returned)):
+    returned = [run.number(x) for x in output.leaves]
+    sizes = [size_of(x) if isinstance(x, PlainFloat) else 0.0 for x in output.leaves]
+    if expected.structure != output.structure or not all(map(_agree, expected.leaves, returned, sizes)):
         raise mismatch(run, output, _show(expected.structure, expected.leaves))
 
 
-def _plain(x: Any, valuation: Valuation) -> Any:
-    """A leaf that the program returned: a number, or a random value from outside the run."""
-    return valuation.leaf(x) if is_node(x) else bare(x)
-
-
-def _agree(expected: Any, returned: Any) -> bool:
-    if isinstance(returned, Value):
-        returned = float(returned.number)
+def _agree(expected: Any, returned: Any, size: float) -> bool:
+    """Whether a leaf is what was expected; `size` is that of the numbers from which the program computed it."""
     if not isinstance(expected, Value):
         return _same_constant(expected, returned)
     if not isinstance(returned, int | float):
@@ -239,15 +236,13 @@ def _agree(expected: Any, returned: Any) -> bool:
         return False
     if not expected.smooth and expected.number.denominator == 1:
         return bool(expected.number == returned)
-    return abs(float(expected.number) - returned) <= expected.slack + 1e-300
+    return abs(float(expected.number) - returned) <= max(expected.slack, ROUNDING * size, 1e-300)
 
 
 def _same_constant(a: Any, b: Any) -> bool:
-    numbers = isinstance(a, int | float) and isinstance(b, int | float)
-    if numbers:
-        return a == b or (math.isnan(a) and math.isnan(b)) or (
-            isinstance(a, float) and math.isclose(a, b, rel_tol=1e-12)
-        )
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        close = isinstance(a, float) and math.isclose(a, b, rel_tol=1e-12)  # x - x + 0.1 is a constant up to rounding
+        return a == b or close or (math.isnan(a) and math.isnan(b))
     return type(a) is type(b) and bool(a == b)
 
 
@@ -316,16 +311,24 @@ def draws_in_words(drawn: Sequence[Drawn], most: int = 12) -> str:
 
 def _show(structure: Any, leaves: Sequence[Any]) -> str:
     plain = [float(x.number) if isinstance(x, Value) else x for x in leaves]
-    text = repr(rebuild(structure, plain))
-    return text if len(text) <= 400 else text[:400] + " ..."
+    return repr(rebuild(structure, plain))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + " ..."
+
+
+def shown_output(run: PlainRun, output: Flat) -> str:
+    """What a plain run returned."""
+    return _show(output.structure, [run.number(x) for x in output.leaves])
 
 
 def mismatch(run: PlainRun, output: Flat | None, expected: str) -> TraceMismatch:
     """The error for a program that does not do what its trace says."""
-    returned = "" if output is None else f" it returned {_show(output.structure, [bare(x) for x in output.leaves])};"
+    returned = "" if output is None else f" it returned {_short(shown_output(run, output))};"
     return TraceMismatch(
         f"the mechanism on plain numbers does not do what its trace says. With the draws {draws_in_words(run.drawn)}"
-        f"{returned} the trace expected {expected}. Either the mechanism has randomness or state of its own (random, secrets, "
-        "numpy.random, a clock, a counter kept between runs): use dpest draws, and keep no state. Or dpest reads one of its "
-        "operations wrongly: please report it. Meanwhile dpest.audit bounds the loss of any program as a black box"
+        f"{returned} the trace expected {_short(expected)}. Either the mechanism has randomness or state of its own (random, "
+        "secrets, numpy.random, a clock, a counter kept between runs): use dpest draws, and keep no state. Or dpest reads one of "
+        "its operations wrongly: please report it. Meanwhile dpest.audit bounds the loss of any program as a black box"
     )

@@ -21,6 +21,7 @@ import numpy as np
 
 from dpest.errors import NotReplayable
 
+_MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
 _MOST_LOOKED_AT = 200  # objects that a mechanism refers to, itself or through functions that it calls
 
 
@@ -181,6 +182,10 @@ def _named(x: Any) -> Iterator[tuple[str, Any]]:
         yield from (("", x.__func__), ("self", x.__self__))
     elif isinstance(x, types.FunctionType):
         yield from _of_function(x)
+    elif isinstance(x, list | tuple) and len(x) <= _MOST_ITEMS:
+        yield from (("", v) for v in x)
+    elif isinstance(x, dict) and len(x) <= _MOST_ITEMS:
+        yield from ((str(k), v) for k, v in x.items())
     elif type(x).__module__ not in ("builtins", "numpy", "pandas") and not isinstance(x, type | types.ModuleType):
         yield from vars(x).items() if hasattr(x, "__dict__") else ()
         call = vars(type(x)).get("__call__")

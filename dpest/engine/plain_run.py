@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dpest.core import RUN
+from dpest.engine.outputs import flatten, rebuild
 from dpest.engine.streams import stream
-from dpest.engine.valuation import Valuation
+from dpest.engine.valuation import Valuation, Value
 from dpest.errors import BudgetExceeded
-from dpest.graph.nodes import Node
-from dpest.graph.plain_numbers import Truth, marked
+from dpest.graph.nodes import Node, is_node
+from dpest.graph.plain_numbers import Truth, bare, marked
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Law
 
@@ -39,11 +41,29 @@ def one_run() -> PlainRun:
     return PlainRun(Source(stream(SEED)))
 
 
+@dataclass(frozen=True)
+class PlainProgram:
+    """A mechanism of dpest draws as an ordinary program: `program(data, rng)` runs it once, on numbers."""
+
+    func: Callable[..., Any]
+
+    def __call__(self, data: Any, rng: np.random.Generator, **params: Any) -> Any:
+        """What the mechanism returns, with numbers from this generator for its draws."""
+        run = PlainRun(Source(rng, block=1))
+        token = RUN.set(run)
+        try:
+            flat = flatten(self.func(data, **params))
+        finally:
+            RUN.reset(token)
+        return rebuild(flat.structure, [run.number(x) for x in flat.leaves])
+
+
 class Source:
     """Numbers from laws, in blocks."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
+    def __init__(self, rng: np.random.Generator, block: int = _BLOCK) -> None:
         self.rng = rng
+        self._block = block
         self._left: dict[int, tuple[Law, list[float]]] = {}
 
     def draw(self, law: Law) -> float:
@@ -51,7 +71,7 @@ class Source:
         # The law is kept beside its numbers, so that no other object can come to have its id.
         held = self._left.get(id(law))
         if held is None or not held[1]:
-            held = self._left[id(law)] = (law, [float(x) for x in law.sample(self.rng, _BLOCK)])
+            held = self._left[id(law)] = (law, [float(x) for x in law.sample(self.rng, self._block)])
         return held[1].pop()
 
 
@@ -66,19 +86,24 @@ class Aim:
 
 
 class PlainRun:
-    """Gives numbers for draws. Where aims are given, a draw is often placed on or beside the bound of a condition."""
+    """Gives numbers for draws: those of an earlier run where a script is given; with aims, often beside a condition's bound."""
 
-    def __init__(self, source: Source, aims: Mapping[int, Sequence[Aim]] | None = None) -> None:
+    def __init__(
+        self, source: Source, aims: Mapping[int, Sequence[Aim]] | None = None, script: Sequence[Drawn] = ()
+    ) -> None:
         self.drawn: list[Drawn] = []
         self.outside = Valuation(source.draw)  # random values that were made before the run
         self._source = source
         self._aims = aims or {}
+        self._script = script
 
     def draw(self, law: Law) -> Any:
         """A number with this law: a whole one as an int, a coin as a truth value."""
         if len(self.drawn) >= MOST_DRAWS:
             raise BudgetExceeded(f"one run of the mechanism on plain numbers made more than {MOST_DRAWS} draws")
-        value = self._aimed(law)
+        value = self._scripted(law)
+        if value is None:
+            value = self._aimed(law)
         if value is None:
             value = self._source.draw(law)
         self.drawn.append(Drawn(law, value))
@@ -90,6 +115,16 @@ class PlainRun:
     def decide(self, condition: Node) -> bool:
         """Which way an `if` goes on a random value that was made before the run."""
         return self.outside.holds(condition)
+
+    def number(self, x: Any) -> Any:
+        """A leaf of the output as a plain constant; a random value from before the run by its value in it."""
+        value = self.outside.leaf(x) if is_node(x) else bare(x)
+        return float(value.number) if isinstance(value, Value) else value
+
+    def _scripted(self, law: Law) -> float | None:
+        """The number that an earlier run drew here, if it asked for the same law."""
+        k = len(self.drawn)
+        return self._script[k].value if k < len(self._script) and self._script[k].law == law else None
 
     def _aimed(self, law: Law) -> float | None:
         """A number near the bound of a condition, which the law can take."""

@@ -11,6 +11,10 @@ _KEEP = (
     "keep it random (arithmetic, comparisons, `if`, dpest.floor, dpest.where, dpest.clip work on it), or write "
     "dpest.apply(function, value), which makes the mechanism sampling-only"
 )
+_PICK = (
+    "which one it is, is not known while the mechanism is traced. Compare it with each candidate, as in "
+    "`if k == 0: ... elif k == 1: ...`, or write dpest.where(k == 0, a, b)"
+)
 _TEXT = (
     "a random value has no text inside a mechanism (str, format, f-strings, print, %): its digits are not known while it is "
     "traced. Return the value itself, or compare it (`if value > bound: return 'high'`); text that is made of it tells no more "
@@ -28,8 +32,8 @@ class NotPlain:
 
     __slots__ = ()
 
-    def _plain(self, use: str) -> Any:
-        raise RandomTruth(f"a random value cannot be used as {use}: {_KEEP}")
+    def _plain(self, use: str, instead: str = _KEEP) -> Any:
+        raise RandomTruth(f"a random value cannot be used as {use}: {instead}")
 
     def words(self) -> str:
         """The value as its author would write it, for error messages and for looking at it outside a mechanism."""
@@ -70,7 +74,7 @@ class NotPlain:
         return int(self._plain("a plain int (int(x); math.trunc(x) stays random)"))
 
     def __index__(self) -> int:
-        return int(self._plain("an index, a range, a repeat count, a byte or a character code"))
+        return int(self._plain("an index or a range (nor as a repeat count or a character code)", _PICK))
 
     def __iter__(self) -> Any:
         raise UnsupportedOperation("a random value is one number and cannot be iterated; laplace(scale, size=n) makes n of them")

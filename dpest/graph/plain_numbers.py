@@ -51,16 +51,30 @@ class PlainNumber:
 
 def _forward(operation: Callable[[Any, Any], Any]) -> Any:
     def method(self: Any, other: Any) -> Any:
-        return marked(operation(bare(self), bare(other))) if isinstance(other, _NUMBERS) else NotImplemented
+        return _result(operation, self, other) if isinstance(other, _NUMBERS) else NotImplemented
 
     return method
 
 
 def _backward(operation: Callable[[Any, Any], Any]) -> Any:
     def method(self: Any, other: Any) -> Any:
-        return marked(operation(bare(other), bare(self))) if isinstance(other, _NUMBERS) else NotImplemented
+        return _result(operation, other, self) if isinstance(other, _NUMBERS) else NotImplemented
 
     return method
+
+
+def _result(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """A plain number that knows the size of what it was computed from: (1e9 + x) - 1e9 has the rounding of 1e9."""
+    x, y = bare(a), bare(b)
+    out = marked(operation(x, y))
+    if isinstance(out, PlainFloat):
+        left, right = size_of(a), size_of(b)
+        if operation is operator.mul:
+            left, right = left * abs(y), right * abs(x)
+        elif operation is operator.truediv:
+            left, right = left / abs(y), 0.0
+        out.size = max(out.size, left, right)
+    return out
 
 
 def _alone(operation: Callable[[Any], Any]) -> Any:
@@ -108,10 +122,13 @@ setattr(PlainNumber, "__pow__", _power)  # noqa: B010
 
 
 class PlainFloat(PlainNumber, float):
-    """A real number."""
+    """A real number, and the size of the largest number on the way to it: its rounding is relative to that."""
 
-    __slots__ = ()
+    __slots__ = ("size",)
     __hash__ = float.__hash__
+
+    def __init__(self, value: float) -> None:
+        self.size = abs(float.__pos__(self))
 
 
 class PlainInt(PlainNumber, int):
@@ -153,6 +170,11 @@ def bare(x: Any) -> Any:
             return x.item()
         case _:
             return x
+
+
+def size_of(x: Any) -> float:
+    """How large the numbers were from which one was computed."""
+    return x.size if isinstance(x, PlainFloat) else abs(float(x))
 
 
 def marked(x: Any) -> Any:
