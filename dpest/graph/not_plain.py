@@ -8,8 +8,8 @@ from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.graph.run import RUN
 
 _KEEP = (
-    "keep it random (arithmetic, comparisons, `if`, dpest.floor, dpest.where, dpest.clip work on it), or write "
-    "dpest.apply(function, value), which makes the mechanism sampling-only"
+    "keep it random (arithmetic, comparisons, `if`, dpest.floor, dpest.where, dpest.clip work on it), or wrap the "
+    "function with dpest.apply(function, value), which makes the mechanism sampling-only"
 )
 _PICK = (
     "which one it is, is not known while the mechanism is traced. Compare it with each candidate, as in "
