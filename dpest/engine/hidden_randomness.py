@@ -150,8 +150,8 @@ def _importing() -> bool:
 def _hidden(name: str) -> NotReplayable:
     return NotReplayable(
         f"the mechanism has randomness that dpest does not see (it draws from {name}): use dpest draws instead of random or "
-        "numpy.random, for instance dpest.bernoulli(0.5) for a coin, so that the law of the output can be worked out; dpest.audit "
-        "bounds the loss of the program as it stands, as a black box"
+        "numpy.random, for instance dpest.bernoulli(0.5) for a coin, so that the law of the output can be worked out; "
+        "dpest.audit bounds the loss of the program as it stands, as a black box"
     )
 
 
