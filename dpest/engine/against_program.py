@@ -170,7 +170,7 @@ class _Met:
     def _holds(self, literal: Any) -> bool:
         for draw, _ in literal.terms:
             self._place(draw)
-        return self.valuation.satisfies(getattr(literal, "relation", Relation.GE), literal.terms, literal.constant)
+        return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
         k = self._places.get(draw)

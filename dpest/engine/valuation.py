@@ -32,9 +32,11 @@ from dpest.graph.nodes import (
     Rounded,
     Rounding,
     Where,
+    draws_of,
     is_node,
+    plain_number,
 )
-from dpest.graph.nodes import whole as whole_number
+from dpest.graph.plain import Unknown, evaluate
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
 
@@ -117,12 +119,11 @@ class Valuation:
                 return Value(math.nan, math.inf, True)
             total += exact(c) * part.number
             size += abs(float(c)) * part.size
-            # A float that stands for a quotient (1/3) is not that quotient: on a bound it decides nothing.
-            smooth = smooth or part.smooth or (isinstance(c, float) and not c.is_integer())
+            smooth = smooth or part.smooth
         return Value(total, size, smooth)
 
     def _compared(self, relation: Relation, value: Value, node: Node | None = None) -> bool:
-        if self._close(value, value.number) and not value.smooth and is_written(node):
+        if self._close(value, value.number) and not value.smooth and node is not None:
             return bool(self._as_written(node))
         match relation:
             case Relation.GE:
@@ -140,17 +141,13 @@ class Valuation:
         self.unclear = self.unclear or (close and value.smooth)
         return close
 
-    def _as_written(self, node: Any) -> Any:
+    def _as_written(self, node: Node) -> Any:
         """A discrete value next to a bound, computed as the program computes it: its rounding has the last word there."""
-        if is_written(node):
-            function, operands = node.written
-            try:
-                return function(*(self._as_written(x) for x in operands))
-            except (ArithmeticError, RecursionError):
-                self.unclear = True
-                return math.nan
-        value = self.leaf(node)
-        return plain_number(value.number) if isinstance(value, Value) else value
+        try:
+            return evaluate(node, {id(d): plain_number(self.number(d).number) for d in draws_of(node)})
+        except (Unknown, ArithmeticError):
+            self.unclear = True
+            return math.nan
 
     def _computed(self, node: Node) -> Value:
         match node:
@@ -197,7 +194,7 @@ class Valuation:
         shifted = x + exact(0.5) if node.rounding is Rounding.ROUND else x
         away = shifted - floor(shifted)
         if self._close(value, min(away, 1 - away)) and not value.smooth:
-            whole = self._as_written(node) if is_written(node) else whole_number(node.rounding, self._as_written(node.value))
+            whole = self._as_written(node)
         else:
             whole = _whole(node.rounding, x)
         return Value(exact(whole), float(abs(whole)), value.smooth)
@@ -215,16 +212,6 @@ class Valuation:
         moved = max(abs(s - middle) for s in sides) / CLOSE
         size = abs(middle) + (moved if math.isfinite(moved) else 0.0)
         return Value(exact(middle) if math.isfinite(middle) else middle, size, True)
-
-
-def is_written(node: Any) -> bool:
-    """Whether a node keeps the call that the author wrote."""
-    return getattr(node, "written", None) is not None
-
-
-def plain_number(x: Any) -> Any:
-    """A number as a program has it: an int where it is whole, else the nearest float."""
-    return int(x) if not isinstance(x, float) and x.denominator == 1 else float(x)
 
 
 def _whole(rounding: Rounding, x: Rational) -> int:
