@@ -109,12 +109,17 @@ class Rows:
     def _operand(self, x: Any) -> Any:
         return self.value(x) if isinstance(x, NODES) else x
 
+    def _counted(self, x: Any) -> Any:
+        """An operand of arithmetic; truth values count as 0 and 1."""
+        values = self._operand(x)
+        return values.astype(float) if isinstance(values, np.ndarray) and values.dtype == bool else values
+
     def _computed(self, node: Node) -> Values:
         written = node.written if isinstance(node, Linear | Compare | Rounded) else None
         if written is not None and written[0] in _VECTORISED and all(d.law.discrete for d in draws_of(node)):
             # Whole numbers meet bounds exactly: there the rounding of the author's own arithmetic decides.
             with np.errstate(all="ignore"):
-                return np.asarray(written[0](*map(self._operand, written[1])))
+                return np.asarray(written[0](*map(self._counted, written[1])))
         match node:
             case Draw(law=law):
                 return law.sample(self.rng, self.size)
@@ -149,7 +154,7 @@ class Rows:
     def _linear(self, node: Linear, constant: float) -> Values:
         """constant + the sum of coefficient * value, in as few passes as it takes."""
         if len(node.terms) == 2 and node.terms[0][1] == 1 and node.terms[1][1] == -1:
-            total = self.value(node.terms[0][0]) - self.value(node.terms[1][0])
+            total = self._counted(node.terms[0][0]) - self._counted(node.terms[1][0])
         else:
             (first, factor), *others = [(n, float(c)) for n, c in node.terms]
             total = self.value(first) * factor if factor != 1.0 else self.value(first).astype(float)

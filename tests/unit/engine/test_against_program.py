@@ -193,6 +193,8 @@ def test_an_error_on_plain_numbers_is_the_authors() -> None:
 HONEST: dict[str, Callable[[Any], Any]] = {
     "truths": lambda x: ~(x + dpest.laplace(1.0) > 0) & (dpest.laplace(1.0) > 0) | (dpest.bernoulli(0.5) ^ True),
     "truths that are counted": lambda x: (x + dpest.laplace(1.0) > 0) + (dpest.laplace(1.0) > 0) - (dpest.laplace(1.0) > 1),
+    "truths of whole numbers": lambda x: (x + dpest.integers(0, 2) > 1) + (dpest.integers(0, 2) > 1) - (dpest.integers(0, 2) > 0),
+    "a difference of truths": lambda x: (x + dpest.laplace(1.0) > 0) - (dpest.laplace(1.0) > 0),
     "an array": lambda x: np.cumsum(np.array([x, 1.0]) + dpest.laplace(1.0, size=2)),
     "truths of an array": lambda x: ~(np.array([x, 1.0]) + dpest.laplace(1.0, size=2) > 0),
     "numpy's scalars": lambda x: (np.float64(x) + dpest.laplace(1.0) > 0) + (np.int64(2) < dpest.geometric(1.0)),
