@@ -46,7 +46,7 @@ from dpest.graph.words import words
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
-from dpest.numerics.rationals import common_measure, exact
+from dpest.numerics.rationals import ONE, common_measure, exact
 
 MOST = 1.7e308
 
@@ -107,11 +107,16 @@ class Dist(HasLaw, NotPlain):
 
     # -- arithmetic ------------------------------------------------------------------------------------------------
 
-    @_elementwise
     def __add__(self, other: Any) -> Any:
-        if type(other) is float and -MOST < other < MOST:
-            a = linear(self.node)
-            return wrap(Linear(a.terms, a.constant + exact(other), (operator.add, (self.node, other))))
+        kind = type(other)
+        node = self.node
+        if (kind is float or kind is int) and -MOST < other < MOST and type(node) is Draw and not node.law.discrete:
+            # What nearly every mechanism does with its draws, done without detours.
+            return Dist(Linear(((node, ONE),), exact(other), (operator.add, (node, other)))) if other else self
+        return self._plus(other)
+
+    @_elementwise
+    def _plus(self, other: Any) -> Any:
         value = _number(other, "add")
         return wrap(combine(linear(self.node), linear(value), 1, (operator.add, (self.node, value))))
 

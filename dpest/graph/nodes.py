@@ -178,7 +178,7 @@ def linear(x: Any) -> Linear:
 
 def combine(a: Linear, b: Linear, factor: Rational | int, written: Written | None = None) -> Linear:
     """a + factor * b; terms that cancel are dropped."""
-    constant = a.constant + factor * b.constant
+    constant = a.constant - b.constant if factor == -1 else a.constant + factor * b.constant
     if not b.terms:
         return Linear(a.terms, constant, written)
     if len(a.terms) == 1 and len(b.terms) == 1 and a.terms[0][0] is not b.terms[0][0]:
