@@ -154,7 +154,7 @@ class Rows:
     def _linear(self, node: Linear, constant: float) -> Values:
         """constant + the sum of coefficient * value, in as few passes as it takes."""
         if len(node.terms) == 2 and node.terms[0][1] == 1 and node.terms[1][1] == -1:
-            total = self._counted(node.terms[0][0]) - self._counted(node.terms[1][0])
+            total: Values = self._counted(node.terms[0][0]) - self._counted(node.terms[1][0])
         else:
             (first, factor), *others = [(n, float(c)) for n, c in node.terms]
             total = self.value(first) * factor if factor != 1.0 else self.value(first).astype(float)
