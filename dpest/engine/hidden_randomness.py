@@ -201,5 +201,5 @@ def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
             continue
     yield from (("", v) for v in function.__defaults__ or ())
     yield from (function.__kwdefaults__ or {}).items()
-    if not function.__module__.startswith("dpest."):
+    if not (function.__module__ or "").startswith("dpest."):  # functions made by exec have no module
         yield from ((name, function.__globals__[name]) for name in code.co_names if name in function.__globals__)

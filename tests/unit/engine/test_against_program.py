@@ -126,6 +126,14 @@ def test_a_mechanism_that_sets_its_own_seed_hides_nothing() -> None:
     assert dpest.estimate(hashed, (0, 1)).epsilon == pytest.approx(1.0, abs=1e-12)
 
 
+def test_a_function_without_a_module_is_watched() -> None:
+    names: dict[str, Any] = {"dpest": dpest, "random": random}
+    exec("def honest(x): return x + dpest.laplace(1.0)\ndef lying(x): return honest(x) + random.random()", names)
+    assert dpest.estimate(names["honest"], (0, 1)).epsilon == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(NotReplayable, match="it draws from random"):
+        dpest.estimate(names["lying"], (0, 1))
+
+
 def test_what_was_replaced_is_put_back() -> None:
     before = random._urandom, os.urandom  # type: ignore[attr-defined]
     with pytest.raises(MechanismRaised):
