@@ -186,10 +186,16 @@ def _named(x: Any) -> Iterator[tuple[str, Any]]:
         yield from (("", v) for v in x)
     elif isinstance(x, dict) and len(x) <= _MOST_ITEMS:
         yield from ((str(k), v) for k, v in x.items())
-    elif type(x).__module__ not in ("builtins", "numpy", "pandas") and not isinstance(x, type | types.ModuleType):
+    elif _of_the_author(x):
         yield from vars(x).items() if hasattr(x, "__dict__") else ()
         call = vars(type(x)).get("__call__")
         yield from (("", call),) if isinstance(call, types.FunctionType) else ()
+
+
+def _of_the_author(x: Any) -> bool:
+    """Whether an object may hold a generator of the author's: data frames, arrays, modules and classes do not."""
+    home = (type(x).__module__ or "").partition(".")[0]
+    return home not in ("builtins", "numpy", "pandas", "dpest") and not isinstance(x, type | types.ModuleType)
 
 
 def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
