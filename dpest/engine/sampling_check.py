@@ -47,12 +47,12 @@ def _compare(program: Program, plain: PlainRun, output: Flat) -> bool:
     run = _OneRow(plain)
     with np.errstate(all="ignore"):
         expected = program(run)
-        leaves = tuple(run.leaf(x) for x in expected.leaves)
+        values = [run.leaf(x) for x in expected.leaves]
     if plain.outside.unclear:
         return False
     if run.drawn != len(plain.drawn):
         raise mismatch(plain, output, f"{run.drawn} draws, and the program made {len(plain.drawn)}")
-    compare_leaves(Flat(expected.structure, leaves), output, plain)
+    compare_leaves(expected, values, output, plain)
     return True
 
 

@@ -32,6 +32,7 @@ from dpest.graph.nodes import (
     Rounded,
     Rounding,
     Where,
+    children,
     draws_of,
     is_node,
     plain_number,
@@ -57,6 +58,12 @@ class Value:
     def slack(self) -> float:
         """How far the program's floating-point result may be from the number."""
         return CLOSE * self.size
+
+
+    @property
+    def inexact(self) -> bool:
+        """Whether the program may have rounded: whole numbers of discrete draws are exact."""
+        return self.smooth or isinstance(self.number, float) or self.number.denominator != 1
 
 
 class Valuation:
@@ -109,6 +116,20 @@ class Valuation:
         if node not in self._known:
             self._known[node] = self._computed(node)
         return self._known[node]
+
+    def largest(self, node: Any) -> float:
+        """The size of the largest number on the way to a node, as the program computes it."""
+        found, seen, stack = 0.0, set(), [node]
+        while stack:
+            x = stack.pop()
+            if not is_node(x):
+                found = max(found, abs(float(x))) if isinstance(x, int | float) and math.isfinite(x) else found
+            elif id(x) not in seen:
+                seen.add(id(x))
+                stack.extend(children(x))
+                stack.extend(x.written[1] if isinstance(x, Linear | Compare | Rounded) and x.written else ())
+                found = max(found, self.number(x).size) if isinstance(x, Draw | Linear) else found
+        return found
 
     def linear(self, terms: Iterable[tuple[Any, Any]], constant: Any) -> Value:
         """constant + the sum of coefficient * node."""

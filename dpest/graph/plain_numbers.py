@@ -79,9 +79,15 @@ def _result(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
 
 def _alone(operation: Callable[[Any], Any]) -> Any:
     def method(self: Any) -> Any:
-        return marked(operation(bare(self)))
+        return _sized(marked(operation(bare(self))), size_of(self))
 
     return method
+
+
+def _sized(out: Any, size: float) -> Any:
+    if isinstance(out, PlainFloat):
+        out.size = max(out.size, size)
+    return out
 
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -105,7 +111,7 @@ for _name in ("floor", "ceil", "trunc"):
 
 
 def _rounded(self: Any, digits: int | None = None) -> Any:
-    return marked(round(bare(self)) if digits is None else round(bare(self), digits))
+    return _sized(marked(round(bare(self)) if digits is None else round(bare(self), digits)), size_of(self))
 
 
 def _power(self: Any, exponent: Any) -> Any:
