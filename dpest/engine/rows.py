@@ -28,7 +28,7 @@ from dpest.graph.nodes import (
     Rounded,
     Rounding,
     Where,
-    draws_of,
+    is_node,
 )
 
 _RELATIONS = {Relation.GE: np.greater_equal, Relation.GT: np.greater, Relation.EQ: np.equal}
@@ -36,6 +36,25 @@ _ROUNDINGS = {Rounding.FLOOR: np.floor, Rounding.CEIL: np.ceil, Rounding.ROUND: 
 _NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "ge", "gt", "eq")
 _VECTORISED = frozenset(getattr(operator, name) for name in _NAMES)  # what arrays compute as single numbers do
 _PICKS = {Pick.MAX: np.maximum, Pick.MIN: np.minimum}
+
+
+def on_lattice(x: Any) -> bool:
+    """Whether a value is made of discrete draws, roundings, indices and truth values alone, so that ties have weight."""
+    match x:
+        case Draw(law=law):
+            return law.discrete
+        case Rounded() | ArgExtreme() | Compare() | Not() | All():
+            return True
+        case Linear(terms=terms):
+            return all(on_lattice(n) for n, _ in terms)
+        case Where(yes=yes, no=no):
+            return on_lattice(yes) and on_lattice(no)
+        case Extreme(values=values):
+            return all(map(on_lattice, values))
+        case Product(left=left, right=right) | Quotient(left=left, right=right):
+            return on_lattice(left) and on_lattice(right)
+        case _:
+            return not is_node(x)
 
 
 class Rows:
@@ -116,8 +135,10 @@ class Rows:
 
     def _computed(self, node: Node) -> Values:
         written = node.written if isinstance(node, Linear | Compare | Rounded) else None
-        if written is not None and written[0] in _VECTORISED and all(d.law.discrete for d in draws_of(node)):
-            # Whole numbers meet bounds exactly: there the rounding of the author's own arithmetic decides.
+        # Where noise is continuous, ties have no weight, and the fewest passes over the rows are best.
+        inner = node.value if isinstance(node, Compare | Rounded) else node
+        if written is not None and written[0] in _VECTORISED and on_lattice(inner):
+            # Such values meet bounds exactly: there the rounding of the author's own arithmetic decides.
             with np.errstate(all="ignore"):
                 return np.asarray(written[0](*map(self._counted, written[1])))
         match node:

@@ -218,7 +218,7 @@ class Valuation:
             whole = self._as_written(node)
         else:
             whole = _whole(node.rounding, x)
-        return Value(exact(whole), float(abs(whole)), value.smooth)
+        return Value(exact(whole), float(abs(whole)), False)
 
     def _applied(self, node: Apply) -> Value:
         """The function's value, and how much it moves when its arguments do: that is the size of its rounding."""
