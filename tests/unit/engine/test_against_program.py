@@ -21,10 +21,10 @@ import dpest
 from dpest.algorithms import gallery
 from dpest.core import Dist
 from dpest.engine.hidden_randomness import Watch
+from dpest.engine.literal import Literal
 from dpest.engine.sampling import TracedSampler
 from dpest.engine.trace import trace
 from dpest.errors import MechanismRaised, NotReplayable, TraceMismatch
-from dpest.graph.nodes import Linear
 from tests.strategies import deciding_programs, finite_programs, releasing_programs
 
 GENERATOR = np.random.default_rng(5)
@@ -157,17 +157,37 @@ def test_the_message_shows_the_draws_what_came_and_what_was_expected() -> None:
         assert part in str(refusal.value)
 
 
-def test_a_wrong_rule_of_the_graph_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(self: Dist, other: Any) -> Any:
-        return Dist(Linear(((self.node, type(_one(self))(1)),), _one(self) * 0 + 2))
+WRONG: dict[str, tuple[str, Callable[..., Any], Callable[[Any], Any]]] = {
+    ">= for >, rarely met": ("__ge__", Dist.__gt__, lambda x: "a" if x + dpest.integers(0, 900) >= 700 else "b"),
+    "< for <=": ("__le__", Dist.__lt__, lambda x: "a" if x + dpest.geometric(2.0) <= 9 else "b"),
+    ">= for ==": ("__eq__", Dist.__ge__, lambda x: "a" if x + dpest.geometric(1.0) == 1 else "b"),
+    "or for and": ("__and__", Dist.__or__, lambda x: (x + dpest.laplace(1.0) > 0) & (dpest.laplace(1.0) > 0)),
+    "+ for -": ("__sub__", Dist.__add__, lambda x: dpest.laplace(1.0) - x + 1),
+    "a sign": ("__rsub__", Dist.__sub__, lambda x: x - dpest.laplace(1.0)),
+    "floor for trunc": ("__trunc__", Dist.__floor__, lambda x: math.trunc(x + dpest.laplace(1.0))),
+    "ceil for floor": ("__floor__", Dist.__ceil__, lambda x: math.floor(x + dpest.laplace(1.0))),
+}
 
-    monkeypatch.setattr(Dist, "__sub__", wrong)
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_rule_of_the_graph_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    operation, wrong, mechanism = WRONG[name]
+    monkeypatch.setattr(Dist, operation, wrong)
     with pytest.raises(TraceMismatch):
-        dpest.estimate(lambda x: dpest.laplace(1.0) - x, (0, 1))
+        for data in (0, 1):
+            trace(mechanism, data, {})
 
 
-def _one(x: Dist) -> Any:
-    return (x + 1).node.constant
+def test_a_wrong_negation_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    negated = Literal.negated
+
+    def wrong(self: Literal) -> Literal:
+        right = negated(self)
+        return Literal(right.terms, right.constant + 1)
+
+    monkeypatch.setattr(Literal, "negated", wrong)
+    with pytest.raises(TraceMismatch, match="two of its paths at once"):
+        trace(lambda x: "a" if x + dpest.geometric(2.0) >= 9 else "b", 0, {})
 
 
 def test_a_missing_path_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
