@@ -174,8 +174,7 @@ def test_a_wrong_rule_of_the_graph_is_caught(name: str, monkeypatch: pytest.Monk
     operation, wrong, mechanism = WRONG[name]
     monkeypatch.setattr(Dist, operation, wrong)
     with pytest.raises(TraceMismatch):
-        for data in (0, 1):
-            trace(mechanism, data, {})
+        trace(mechanism, 1, {})
 
 
 def test_a_wrong_negation_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
