@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from dpest.core import Dist, fresh
 from dpest.errors import InvalidInput, InvalidLaw
+from dpest.graph.plain_numbers import PlainNumber, bare
+from dpest.graph.run import shown
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
 from dpest.laws.law import Law
@@ -23,7 +25,7 @@ def _sized(law: Law, size: Size) -> Any:
         return fresh(law)
     shape = size if isinstance(size, tuple) else (size,)
     if not all(isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 0 for k in shape):
-        raise InvalidInput(f"size must be a whole number >= 0 or a tuple of them, got {size!r}")
+        raise InvalidInput(f"size must be a whole number >= 0 or a tuple of them, got {shown(size)}")
     out = np.empty(shape, dtype=object)
     for at in np.ndindex(*shape):
         out[at] = fresh(law)
@@ -34,7 +36,7 @@ def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
     """A scale family; a random scale multiplies a unit draw."""
     if size is None and type(scale) is float:
         return fresh(_known(unit, scale))
-    if isinstance(scale, Dist):
+    if isinstance(scale, Dist | PlainNumber):
         return scale * _sized(unit(1.0), size)
     return _sized(_known(unit, _plain(scale)), size)
 
@@ -56,7 +58,7 @@ _MOST_LAWS = 10_000
 
 
 def _plain(x: Any) -> Any:
-    return x.item() if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0) else x
+    return bare(x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 
 def _fixed(call: str, *values: Any) -> None:
@@ -136,7 +138,8 @@ class Noise:
 
     def to_dist(self) -> Dist:
         """One fresh draw."""
-        return fresh(getattr(c, type(self).__name__)(self.b))
+        value: Dist = fresh(getattr(c, type(self).__name__)(self.b))
+        return value
 
 
 class Laplace(Noise):

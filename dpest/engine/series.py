@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,21 +11,14 @@ from dpest.engine.rounds import Cycle, Loop, Step
 from dpest.engine.stars import loop_component
 
 
-@dataclass(frozen=True)
-class Returned:
-    """A run that came back: its conditions, and how many of them it had when it was in that state first."""
-
-    steps: tuple[Step, ...]
-    start: int
-
-
 class Loops:
     """The loops of a program by the conditions that lead to them."""
 
-    def __init__(self, returned: Sequence[Returned]) -> None:
-        self.returned: dict[tuple[int, ...], list[Returned]] = {}
-        for r in returned:
-            self.returned.setdefault(_key(r.steps[: r.start]), []).append(r)
+    def __init__(self, returned: Sequence[tuple[tuple[Step, ...], int]]) -> None:
+        """`returned` has the conditions of each run that came back, and how many of them it had when it was there first."""
+        self.returned: dict[tuple[int, ...], list[tuple[tuple[Step, ...], int]]] = {}
+        for steps, start in returned:
+            self.returned.setdefault(_key(steps[:start]), []).append((steps, start))
         self.known: dict[tuple[int, ...], Loop] = {}
 
     def on(self, steps: Sequence[Step], start: int = 0) -> tuple[Loop, ...]:
@@ -38,13 +30,12 @@ class Loops:
 
     def _loop(self, key: tuple[int, ...]) -> Loop:
         if key not in self.known:
-            self.known[key] = Loop(tuple(self._cycle(r) for r in self.returned[key]))
+            self.known[key] = Loop(tuple(self._cycle(*r) for r in self.returned[key]))
         return self.known[key]
 
-    def _cycle(self, r: Returned) -> Cycle:
+    def _cycle(self, steps: tuple[Step, ...], start: int) -> Cycle:
         """A way around a loop; the loops inside it start after it does."""
-        literals = tuple(x for step in r.steps[r.start :] for x in step)
-        return Cycle(literals, self.on(r.steps, r.start + 1))
+        return Cycle(tuple(x for step in steps[start:] for x in step), self.on(steps, start + 1))
 
 
 def _key(steps: Sequence[Step]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ hidden randomness or state and is refused.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,13 +17,16 @@ from typing import Any
 import numpy as np
 
 from dpest.core import RUN
+from dpest.engine.against_program import SECONDS, SHARE, check_against_program
 from dpest.engine.columns import constant_key
+from dpest.engine.hidden_randomness import Watch
 from dpest.engine.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
 from dpest.engine.outputs import Flat, flatten
+from dpest.engine.plain_run import one_run
 from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.resolve import decide
 from dpest.engine.rounds import Loop, Step, Visit, returns_to, visit
-from dpest.engine.series import Loops, Returned, log_repeats
+from dpest.engine.series import Loops, log_repeats
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
@@ -35,6 +39,7 @@ class Path:
     steps: tuple[Step, ...]  # what each fork on the way added
     output: Flat
     conditions: tuple[Literal, ...]  # the inequalities that hold on it, without those that others imply
+    drawn: tuple[Draw, ...] = ()  # every draw of the run, in its order
     loops: tuple[Loop, ...] = ()  # loops on the way whose further rounds are like the one that is written out here
 
     @cached_property
@@ -55,6 +60,7 @@ class Trace:
 
     paths: tuple[Path, ...]
     log_unexplored: float = -math.inf
+    cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
 
 
 @dataclass(frozen=True)
@@ -78,21 +84,36 @@ LIMITS = Limits()
 _MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
 
 
-def trace(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS) -> Trace:
-    """Every path of `mechanism(data, **params)`."""
+def trace(
+    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS, check_seconds: float = SECONDS
+) -> Trace:
+    """Every path of `mechanism(data, **params)`, compared with the program on plain numbers."""
+
+    def program(run: Any) -> Flat:
+        return execute(run, mechanism, data, params)
+
+    with Watch(mechanism, data, params, lambda: program(one_run())):
+        start = time.perf_counter()
+        traced = _explored(program, limits)
+        check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
+    return traced
+
+
+def _explored(program: Callable[[Any], Flat], limits: Limits) -> Trace:
     search = _Search(limits)
     while search.pending:
         run = TraceRun(search.next(), search.pending, limits)
-        output = execute(run, mechanism, data, params)
+        output = program(run)
         search.work += run.called
+        path = Path(tuple(run.steps), output, held(run.bounds), tuple(run.draws[: run.drawn]))
         if run.returned is not None:
-            search.cycles.append(run.returned)
+            search.cycles.append((path, run.returned))
         elif run.abandoned:
-            search.left_out += [(tuple(run.steps), run.log_mass)] if run.log_mass > -math.inf else []
+            search.left_out += [(path.steps, run.log_mass)] if run.log_mass > -math.inf else []
         else:
             if not search.paths:
-                _check_replay(run, output, mechanism, data, params, limits)
-            search.paths.append(Path(tuple(run.steps), output, held(run.bounds)))
+                _check_replay(run, output, program, limits)
+            search.paths.append(path)
     return search.found()
 
 
@@ -103,7 +124,7 @@ class _Search:
         self.limits = limits
         self.pending = [_Branch()]
         self.paths: list[Path] = []
-        self.cycles: list[Returned] = []
+        self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
         self.left_out: list[tuple[tuple[Step, ...], float]] = []
         self.work = 0
 
@@ -131,17 +152,19 @@ class _Search:
 
     def found(self) -> Trace:
         """Every path with its loops, and the most that unexplored ones can weigh."""
-        loops = Loops(self.cycles)
+        loops = Loops([(path.steps, start) for path, start in self.cycles])
         paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
         missing = [mass + sum(map(log_repeats, loops.on(steps))) for steps, mass in self.left_out]
-        return Trace(paths, float(log_sum(np.array(missing))))
+        return Trace(paths, float(log_sum(np.array(missing))), tuple(path for path, _ in self.cycles))
+
+
+_HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run of the mechanism under `run`, its output taken apart."""
-    token = RUN.set(run)
     try:
-        return flatten(mechanism(data, **params))
+        return flatten(_returned(run, mechanism, data, params))
     except _Abandoned:
         return flatten(None)
     except DpestError:
@@ -150,7 +173,14 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
         raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
-        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r})") from error
+        hint = _HINT if "Dist" in str(error) else ""
+        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
+
+
+def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+    token = RUN.set(run)
+    try:
+        return mechanism(data, **params)
     finally:
         RUN.reset(token)
 
@@ -189,7 +219,7 @@ class TraceRun(Replay):
         self.log_mass = branch.log_mass
         self.visits = dict(branch.visits)
         self.abandoned = False
-        self.returned: Returned | None = None
+        self.returned: int | None = None
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
@@ -212,13 +242,13 @@ class TraceRun(Replay):
 
     def _look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
-        now = visit(condition, len(self.steps), execute.__code__)
+        now = visit(condition, len(self.steps), _returned.__code__)
         if now is None:
             return
         known = self.visits.get(now.state, ())[-_MOST_VISITS:]
         for earlier in known:
             if returns_to(now, earlier, self.steps):
-                self.returned = Returned(tuple(self.steps), earlier.steps)
+                self.returned = earlier.steps
                 raise _Abandoned
         self.visits[now.state] = (*known, now)
 
@@ -280,12 +310,10 @@ class TraceRun(Replay):
         self.log_mass += chance
 
 
-def _check_replay(
-    run: TraceRun, output: Flat, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits
-) -> None:
+def _check_replay(run: TraceRun, output: Flat, program: Callable[[Any], Flat], limits: Limits) -> None:
     """The first path once more: the same decisions must give the same output."""
     branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits)
     again = TraceRun(branch, [], limits)
-    second = execute(again, mechanism, data, params)
+    second = program(again)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
         raise differs("the same decisions gave another output")
