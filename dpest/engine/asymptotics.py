@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import betaln
 
 from dpest.engine.expressions import Expr, Values
 from dpest.engine.factors import Answer, Between, Density, Factor, Indicator, Integral
@@ -275,14 +276,13 @@ def _integral(f: Integral, ray: Ray) -> Tail | None:
         return None
     limit = _loosened(f, ray)
     if limit is None:
-        return _running(f, ray)
+        return _running(f, ray) or _alike(f, ray)
     moving = [g for g in limit.factors if ray.variable in g.scope]
     if not moving and not limit.scope:
         value, error = limit.log({})
         return _grown(f, Asymptote(float(np.ravel(value)[0])), float(np.max(error)), ray)
-    if len(moving) == 1 and isinstance(moving[0], Density):
-        return _convolved(f, limit, moving[0], ray)
-    return None
+    found = _convolved(f, limit, moving[0], ray) if len(moving) == 1 and isinstance(moving[0], Density) else None
+    return found or _alike(f, ray)
 
 
 def _running(f: Integral, ray: Ray) -> Tail | None:
@@ -372,6 +372,58 @@ def _convolved(whole: Integral, f: Integral, g: Density, ray: Ray) -> Tail | Non
     value, error = limit.log({})
     asymptote = Asymptote(constant + float(np.ravel(value)[0]), rate=declared.rate * abs(slope))
     return _grown(whole, asymptote, float(np.max(error)) + 4e-16 * (2 + abs(constant)), ray)
+
+
+def _alike(f: Integral, ray: Ray) -> Tail | None:
+    """The integral of W(v) G(y - ratio v) where both decay at one rate: a share of every place between counts alike.
+
+    With W ~ C v^m e^(-r v) and G ~ D t^n e^(-s t), r = s ratio, it tends to C D B(m + 1, n + 1) ratio^-(m + 1) t^(m + n + 1) e^(-s t)
+    (B is the beta function). How fast is not known here, so that only the limit is claimed.
+    """
+    moving = [g for g in f.factors if ray.variable in g.scope]
+    ratios = {-exact(e.coefficient(f.draw)) / exact(e.coefficient(ray.variable)) for g in moving for e in _expressions(g)}
+    if f.lowers or f.uppers or len(ratios) != 1:
+        return None
+    ratio = ratios.pop()
+    if not ratio:
+        return None
+    still = [_dropped(g, f.draw) for g in moving]
+    others = [g for g in f.factors if g not in moving]
+    one = tail(still, ray)
+    start = ray.start * float(1 / abs(ratio))
+    two = tail(
+        (Density(f.law, Expr(((f.draw, 1.0),), 0.0)), *others), Ray(f.draw, ray.side if ratio > 0 else -ray.side, ZERO, start)
+    )
+    if one is None or two is None:
+        return None
+    a, b = one.asymptote, two.asymptote
+    if a.square or b.square or a.bursts or b.bursts or a.rate <= 0 or b.rate != a.rate * abs(ratio) or min(a.power, b.power) <= -1:
+        return None
+    m, n = float(b.power), float(a.power)
+    constant = a.constant + b.constant - (m + 1) * math.log(float(abs(ratio))) + float(betaln(m + 1, n + 1))
+    asymptote = Asymptote(constant, rate=a.rate, power=a.power + b.power + 1)
+    return Tail(asymptote, -math.inf, math.inf, one.error + two.error)
+
+
+def _expressions(f: Factor) -> Sequence[Expr]:
+    match f:
+        case Density(place=place):
+            return [place]
+        case Between():
+            return [e for e, _ in f.lowers + f.uppers if e.terms]
+    return [Expr(((-1, 1.0),), 0.0)]  # of no known ratio
+
+
+def _dropped(f: Factor, draw: int) -> Factor:
+    """The factor where one draw is zero."""
+
+    def free(e: Expr) -> Expr:
+        return Expr(tuple((v, c) for v, c in e.terms if v != draw), e.constant)
+
+    if isinstance(f, Density):
+        return replace(f, place=free(f.place))
+    assert isinstance(f, Between)
+    return replace(f, lowers=tuple((free(e), s) for e, s in f.lowers), uppers=tuple((free(e), s) for e, s in f.uppers))
 
 
 def _outweighs(f: Integral, others: Sequence[Factor], weight: Rational) -> bool:

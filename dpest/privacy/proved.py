@@ -182,10 +182,11 @@ class _Line:
             ways = far(one, two, start), far(two, one, start)
             place = Place(side * math.inf, *ways, self._shown(p, q, float(end) + side * out * times))
             found.append((out * times, place))
-            if all(_settled(f, _SETTLED) for f in ways):
+            helpless = all(f.upper == math.inf for f in ways)
+            if all(_settled(f, _SETTLED) for f in ways) or (helpless and (ways[0].limit is not None or times > 1)):
                 break
         ready = [x for x in found if all(_settled(f, _NEARLY) for f in (x[1].forward, x[1].backward))]
-        some = [x for x in found if any(f.upper < math.inf or f.limit is not None for f in (x[1].forward, x[1].backward))]
+        some = [x for x in found if any(f.upper < math.inf for f in (x[1].forward, x[1].backward))]
         start, chosen = (ready or some[::-1] or found)[0]
         self.places.append(chosen)
         return start
