@@ -185,7 +185,7 @@ class Exponential(_Scaled):
 
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
-    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (z - 699.0))
+    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (np.clip(z, 0.0, 1e4) - 699.0))
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,8 @@ class Gumbel(_Scaled):
         return Shift(d / self.b, math.inf) if d >= 0 else Shift(math.inf, -math.inf)
 
     def slope(self, x: Floats) -> Floats:
-        return np.asarray((1.0 + _steep(-np.asarray(x) / self.b)) / self.b)
+        with np.errstate(over="ignore"):
+            return np.asarray((1.0 + _steep(-np.asarray(x) / self.b)) / self.b)
 
     def asymptote(self, side: int) -> Asymptote:
         if side > 0:

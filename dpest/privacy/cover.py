@@ -120,12 +120,12 @@ class _Search:
 
     def _pairs(self, p: Sequence[Piece], q: Sequence[Piece]) -> tuple[_Table, _Table] | None:
         """Both laws without what matching pieces have in common; None where they do not match."""
-        if len(p) != len(q) or len(p) > _MOST_PAIRS or not np.array_equal(self.p.active, self.q.active):
+        if len(p) != len(q) or len(p) > _MOST_PAIRS:
             return None
         rest = [_apart(a, b) for a, b in zip(p, q, strict=True)]
         if all(r[0].factors == a.factors for r, a in zip(rest, p, strict=True)):
             return self.p, self.q
-        one, two = (_Table([r[i] for r in rest], self.p.active, *_EMPTY) for i in (0, 1))
+        one, two = (_Table([r[i] for r in rest], t.active, *_EMPTY) for i, t in enumerate((self.p, self.q)))
         for table in (one, two):
             table.logs, table.errors = table.more(self.y, self.cell, self.middles[self.cell])
         return one, two
@@ -242,11 +242,11 @@ class _Edges:
 
 @dataclass(frozen=True)
 class _Enclosed:
-    """Each piece on each interval between straight lines: their values at both ends, and how much of the gap is error."""
+    """Each piece on each interval between straight lines: their values at both ends, and the errors that are in them."""
 
     upper: tuple[Floats, Floats]
     lower: tuple[Floats, Floats]
-    noise: Floats
+    error: Floats
 
 
 def _enclosed(t: _Table, e: _Edges) -> _Enclosed:
@@ -260,23 +260,31 @@ def _enclosed(t: _Table, e: _Edges) -> _Enclosed:
         over_left = np.where(e.has_left & np.isfinite(before), np.maximum(rise - chord, 0.0) * e.h, np.inf)
         over_right = np.where(e.has_right & np.isfinite(after), np.maximum(chord - fall, 0.0) * e.h, np.inf)
         less, more = np.minimum(over_left, over_right), np.maximum(over_left, over_right)
-        gap = np.where(np.isinf(more), less, np.where(more > 0, less * more / (less + more), 0.0))
+        gap = np.where(np.isinf(more), less, np.where(more > 0, less / (1.0 + less / more), 0.0))
         stretch = 1.0 + 2.0 * np.maximum(np.where(e.has_left, e.h / e.left, 0.0), np.where(e.has_right, e.h / e.right, 0.0))
         # Where an end is not known, the line from the other side goes on.
         from_right = np.where(e.has_right & np.isfinite(after), g1 - fall * e.h, np.inf)
         from_left = np.where(e.has_left & np.isfinite(before), g0 + rise * e.h, np.inf)
-    error = np.maximum.reduce([t.errors[:, k] for k in (e.i, e.j, e.before, e.after)])
+    e0, e1, lines = t.errors[:, e.i], t.errors[:, e.j], np.maximum(t.errors[:, e.before], t.errors[:, e.after])
+    error = np.maximum.reduce([e0, e1, lines])
     error = np.where(np.isfinite(error), error, 0.0) * stretch
     both = known0 & known1
     with np.errstate(invalid="ignore"):
-        raised = g0 + gap, g1 + gap
+        # Where the piece falls (or rises) all the way by far more than a line can tell, its larger end is the better bound.
+        rises = e.has_right & (after - g1 > t.errors[:, e.after] + e1)
+        falls = e.has_left & (before - g0 > t.errors[:, e.before] + e0)
+        flat = both & (rises | falls) & ((gap > 1.0) | (error > 1.0)) & (wide == 0.0)
+        largest = np.where(rises, g1 + e1, g0 + e0)
+        error = np.where(flat, 0.0, error)
+        raised = np.where(flat, largest, g0 + gap), np.where(flat, largest, g1 + gap)
     u0 = np.where(both, raised[0], np.where(known1, from_right, np.where(known0, g0, np.inf)))
     u1 = np.where(both, raised[1], np.where(known0, from_left, np.where(known1, g1, np.inf)))
     off = ~t.active[:, e.cells]
-    sag = bend * e.h**2 / 8 + error
-    lower = [np.where(both & ~off, g - sag, -np.inf) for g in (g0, g1)]
+    sag = bend * e.h**2 / 8
+    # ln(1 - e) >= -2 e for e <= 1/2; larger errors come with huge logarithms only.
+    lower = [np.where(both & ~off, g - sag - 2 * own, -np.inf) for g, own in ((g0, e0), (g1, e1))]
     upper = [np.where(off, -np.inf, u + error) for u in (u0, u1)]
-    return _Enclosed((upper[0], upper[1]), (lower[0], lower[1]), np.where(off, 0.0, error).max(axis=0, initial=0.0))
+    return _Enclosed((upper[0], upper[1]), (lower[0], lower[1]), error)
 
 
 def _bends(pieces: Sequence[Piece], low: Floats, high: Floats) -> Floats:
@@ -299,7 +307,9 @@ def _largest_ratio(over: _Enclosed, under: _Enclosed) -> tuple[Floats, Floats]:
     """A ratio of sums is at most the largest ratio of matching terms."""
     with np.errstate(invalid="ignore"):
         ends = [np.where(u == -np.inf, -np.inf, u - v) for u, v in zip(over.upper, under.lower, strict=True)]
-    return np.maximum(ends[0], ends[1]).max(axis=0), over.noise + under.noise
+    largest = np.maximum(ends[0], ends[1])
+    which = np.argmax(largest, axis=0), np.arange(largest.shape[1])
+    return largest[which], (over.error + under.error)[which]
 
 
 def _ratio_bound(over: _Enclosed, under: _Enclosed) -> tuple[Floats, Floats]:
@@ -308,12 +318,15 @@ def _ratio_bound(over: _Enclosed, under: _Enclosed) -> tuple[Floats, Floats]:
     With straight lines as exponents both are convex: the first lies below its chord, the second above its tangent.
     """
     top = [log_sum(u, axis=0) for u in over.upper]
+    with np.errstate(invalid="ignore"):
+        noise = np.maximum.reduce([t - log_sum(u - over.error, axis=0) for t, u in zip(top, over.upper, strict=True)])
     low, high = under.lower
     with np.errstate(invalid="ignore"):
-        centre = 0.5 * (low + high)
+        centre = 0.5 * low + 0.5 * high
         whole = log_sum(centre, axis=0)
         share = np.exp(centre - np.where(whole > -np.inf, whole, np.inf))
         lean = np.where(share > 0, share * 0.5 * (high - low), 0.0).sum(axis=0)
         ends = [t - b for t, b in zip(top, (whole - lean, whole + lean), strict=True)]
     ends = [np.where(t == -np.inf, -np.inf, np.where(whole == -np.inf, np.inf, e)) for t, e in zip(top, ends, strict=True)]
-    return np.maximum(ends[0], ends[1]), over.noise + under.noise
+    below = (share * under.error).sum(axis=0)
+    return np.maximum(ends[0], ends[1]), np.where(np.isfinite(noise), noise, 0.0) + below

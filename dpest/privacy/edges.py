@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.engine.asymptotics import Ray
 from dpest.engine.factors import Between, Density, Factor, Indicator, Integral
+from dpest.engine.rays import Ray
 from dpest.laws.law import Continuous, Law
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import Rational, exact

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.engine.asymptotics import Tail
+from dpest.engine.rays import Tail
 from dpest.laws.asymptote import Asymptote, Burst
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import Rational
@@ -62,7 +62,7 @@ def _against(p: Sequence[Tail | None], leading: list[Tail], complete: bool, star
         else:
             return UNKNOWN
     below = float(log_sum(np.array([t.asymptote.constant + t.low - t.error for t in leading])))
-    upper = float(log_sum(np.array(tops))) - below
+    upper = float(log_sum(np.array(tops))) - below if max(tops) < math.inf and below > -math.inf else math.inf
     limit = None
     if complete:
         parts = [float(log_sum(np.array([t.asymptote.constant for t in side]))) for side in (alike, leading)]

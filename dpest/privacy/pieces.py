@@ -14,10 +14,11 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from dpest.engine.asymptotics import Ray, Tail, reads, tail
+from dpest.engine.asymptotics import tail
 from dpest.engine.eliminate import ROUNDING, Measure
 from dpest.engine.expressions import Expr, substituted
 from dpest.engine.factors import LOG_WINDOW, Between, Bound, Density, Factor, Identity, Indicator, Integral
+from dpest.engine.rays import Ray, Tail, reads
 from dpest.laws.asymptote import Asymptote
 from dpest.laws.law import Continuous, Discrete
 from dpest.laws.panels import Panels
@@ -27,7 +28,8 @@ from dpest.privacy.blocks import Side
 
 Y = -1  # the coordinate
 _MOST = 400  # pieces of one law; a lattice with more points inside one law is left to other bounds
-_UNKNOWN = 1e-3  # a relative error from which on a value counts as not known
+_UNKNOWN = 0.5  # a relative error from which on a value counts as not known
+_DEEP = 1e-9  # the same as a share of the logarithm, where that is huge
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,8 @@ class Piece:
         for f in self.factors:
             logs, more = within(f, y, middle)
             total, error = total + logs, error + more
-        return total, np.where(error < _UNKNOWN, error, np.inf)
+        # A density of e^-1e20 is as good as known with an error that is large beside 1.
+        return total, np.where(error < np.maximum(_UNKNOWN, _DEEP * np.abs(total)), error, np.inf)
 
     def active(self, y: Rational) -> bool:
         """Whether the piece is positive around y, which lies on no kink."""
@@ -135,9 +138,7 @@ def _expanded(measure: Measure) -> list[Piece] | None:
         options = _options(f)
         if options is None or len(done) * len(options) > _MOST:
             return None
-        done = [
-            Piece(a.log_weight + b.log_weight, a.error + b.error, (*a.factors, *b.factors)) for a in done for b in options
-        ]
+        done = [Piece(a.log_weight + b.log_weight, a.error + b.error, (*a.factors, *b.factors)) for a in done for b in options]
     return done
 
 

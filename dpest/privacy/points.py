@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dpest.engine.asymptotics import Ray
+from dpest.engine.rays import Ray
 from dpest.laws.law import Discrete
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import exact

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpest.engine.asymptotics import Ray
 from dpest.engine.expressions import Expr, expr
+from dpest.engine.rays import Ray
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.rationals import Rational, exact
 from dpest.privacy.blocks import Block
@@ -25,8 +25,10 @@ from dpest.privacy.pieces import Piece, cell_edges, matched, pieces
 
 _OUT = 48.0  # scales beyond the last kink up to which branch and bound goes; e^-48 is beyond what a float adds to 1
 _FARTHER = (1, 16, 256, 4096, 65536)  # heavier tails come to their limits later: multiples that are tried in turn
+_ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
-_BESIDE = 2.0**-20  # of a scale: how far a place where densities vanish is given a treatment of its own
+_BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
+_WELL = 1e-6  # the relative error up to which a piece is known well
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ class _Line:
             if all(_settled(f, _SETTLED) for f in ways) or (helpless and (ways[0].limit is not None or times > 1)):
                 break
         ready = [x for x in found if all(_settled(f, _NEARLY) for f in (x[1].forward, x[1].backward))]
-        some = [x for x in found if any(f.upper < math.inf for f in (x[1].forward, x[1].backward))]
+        some = [x for x in found if any(f.upper < math.inf for f in (x[1].forward, x[1].backward))][:_ENOUGH]
         start, chosen = (ready or some[::-1] or found)[0]
         self.places.append(chosen)
         return start
@@ -202,9 +204,7 @@ class _Line:
             if end not in self.kinks or all(math.isfinite(v) for v in self._limits(cell, end)):
                 continue
             place = self.edges[int(np.flatnonzero(self.kinks == end)[0 if side < 0 else -1])]
-            reach = _BESIDE * min(self.finest, cell.high - cell.low)
-            reach = max(reach, 4096 * float(np.spacing(abs(end))))
-            cut = end + side * reach
+            cut = self._cut_at(cell, end, side)
             if not cell.low < cut < cell.high:
                 continue
             start = float(side * (exact(cut) - place))
@@ -216,6 +216,18 @@ class _Line:
             self.places.append(Place(float(place), *ways, self._shown(cell.p, cell.q, cut)))
             cell = replace(cell, low=cut) if side > 0 else replace(cell, high=cut)
         return cell
+
+    def _cut_at(self, cell: Cell, end: float, side: int) -> float:
+        """As near the end as all pieces are known well: tables are not, where what they hold vanishes."""
+        cut = end
+        for share in _BESIDE:
+            reach = max(share * min(self.finest, cell.high - cell.low), 4096 * float(np.spacing(abs(end))))
+            cut = end + side * reach
+            at, middle = np.array([cut]), np.array([cell.middle])
+            pieces = [x for own, active in ((self.p, cell.p), (self.q, cell.q)) for x, on in zip(own, active, strict=True) if on]
+            if all(x.log(at, middle)[1][0] < _WELL for x in pieces):
+                break
+        return cut
 
     def _limits(self, cell: Cell, end: float) -> tuple[float, float]:
         out = []
