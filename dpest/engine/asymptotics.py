@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpest.engine.expressions import Expr
+from dpest.engine.expressions import single
 from dpest.engine.factors import Between, Density, Factor, Indicator, Integral
 from dpest.engine.integral_tails import integral_tail
 from dpest.engine.rays import NEUTRAL, Line, Ray, Tail, Unsettled, active
@@ -43,7 +43,7 @@ def product_asymptotes(law: Continuous, draw: int, factors: Sequence[Factor]) ->
     for side in (-1, 1):
         places = [abs(float(k.constant / k.coefficient(draw))) for f in factors for k in f.kinks if k.coefficient(draw)]
         start = 50 * law.scale + max([*places, *(abs(k) for k in law.kinks)], default=0.0)
-        found = tail((Density(law, Expr(((draw, 1.0),), 0.0)), *factors), Ray(draw, side, ZERO, start))
+        found = tail((Density(law, single(draw)), *factors), Ray(draw, side, ZERO, start))
         out.append(found.asymptote if found is not None and found.high <= 0.0 else None)
     return out[0], out[1]
 
@@ -102,7 +102,7 @@ def _moved(declared: Asymptote, slope: Rational, offset: Rational, start: float,
 
 
 def _between(f: Between, ray: Ray) -> Tail | None:
-    if any(v != ray.variable for e, _ in f.lowers + f.uppers for v, _ in e.terms):
+    if any(v != ray.variable for e in f.lowers + f.uppers for v, _ in e.terms):
         return None
     low, high = active(f.lowers, ray, 1), active(f.uppers, ray, -1)
     found = _interval(f, low, high, ray)
@@ -139,8 +139,8 @@ def _expanding(f: Between, here: float, off: float, ray: Ray) -> Tail | None:
     """An interval that only grows: its probability grows to that of the bounds that stay."""
     stay = replace(
         f,
-        lowers=tuple((e, s) for e, s in f.lowers if not e.terms),
-        uppers=tuple((e, s) for e, s in f.uppers if not e.terms),
+        lowers=tuple(e for e in f.lowers if not e.terms),
+        uppers=tuple(e for e in f.uppers if not e.terms),
     )
     limit, error = stay.log({})
     top = float(np.ravel(limit)[0]) if stay.lowers or stay.uppers else f.law.log_mass

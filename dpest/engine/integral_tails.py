@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import betaln
 
-from dpest.engine.expressions import Expr, Values
+from dpest.engine.expressions import Expr, Values, single
 from dpest.engine.factors import Answer, Between, Density, Factor, Integral
 from dpest.engine.rays import Ray, Tail, active
 from dpest.laws.asymptote import Asymptote
@@ -57,7 +57,7 @@ def _running(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     if any(ray.variable in g.scope for g in f.factors):
         return None
     for bounds, others, side in ((f.lowers, f.uppers, 1), (f.uppers, f.lowers, -1)):
-        if others or any(set(e.variables()) - {ray.variable} for e, _ in bounds):
+        if others or any(set(e.variables()) - {ray.variable} for e in bounds):
             continue
         near = active(bounds, ray, side)
         if near is None or side * near[0] <= 0:
@@ -65,7 +65,7 @@ def _running(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
         start = float(side * (near[0] * exact(ray.start) + near[1]))
         if start <= 0:
             return None
-        one = Density(f.law, Expr(((f.draw, 1.0),), 0.0))
+        one = Density(f.law, single(f.draw))
         found = tail((one, *f.factors), Ray(f.draw, side, ZERO, start))
         beyond = found.asymptote.integrated() if found and not found.asymptote.power and found.asymptote.rate > 0 else None
         moved = beyond.moved(abs(near[0]), side * near[1]) if beyond else None
@@ -102,15 +102,15 @@ def _loosened(f: Integral, ray: Ray) -> Integral | None:
     return Integral(f.draw, f.law, own[0], own[1], tuple(factors))
 
 
-_Bounds = tuple[tuple[Expr, bool], ...]
+_Bounds = tuple[Expr, ...]
 
 
 def _without(lowers: _Bounds, uppers: _Bounds, ray: Ray) -> tuple[_Bounds, _Bounds] | None:
     """The bounds that the variable does not move; None where it tightens one."""
     for bounds, sign in ((lowers, 1), (uppers, -1)):
-        if any(exact(e.coefficient(ray.variable)) * ray.side * sign > 0 for e, _ in bounds):
+        if any(exact(e.coefficient(ray.variable)) * ray.side * sign > 0 for e in bounds):
             return None
-    free = [tuple((e, s) for e, s in bounds if not e.coefficient(ray.variable)) for bounds in (lowers, uppers)]
+    free = [tuple(e for e in bounds if not e.coefficient(ray.variable)) for bounds in (lowers, uppers)]
     return free[0], free[1]
 
 
@@ -133,7 +133,7 @@ def _convolved(whole: Integral, f: Integral, g: Density, ray: Ray, tail: TailOf)
     if not _outweighs(f, others, weight, tail):
         return None
     constant = declared.constant - float(declared.rate * side * offset)
-    limit = Integral(f.draw, f.law, f.lowers, f.uppers, (*others, Tilt(Expr(((f.draw, float(weight)),), 0.0))))
+    limit = Integral(f.draw, f.law, f.lowers, f.uppers, (*others, Tilt(Expr(((f.draw, weight),), ZERO))))
     if limit.scope:
         return None
     value, error = limit.log({})
@@ -162,7 +162,7 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     one = tail(still, ray)
     start = ray.start * float(1 / abs(ratio))
     two = tail(
-        (Density(f.law, Expr(((f.draw, 1.0),), 0.0)), *others), Ray(f.draw, ray.side if ratio > 0 else -ray.side, ZERO, start)
+        (Density(f.law, single(f.draw)), *others), Ray(f.draw, ray.side if ratio > 0 else -ray.side, ZERO, start)
     )
     if one is None or two is None:
         return None
@@ -181,8 +181,8 @@ def _expressions(f: Factor) -> Sequence[Expr]:
         case Density(place=place):
             return [place]
         case Between():
-            return [e for e, _ in f.lowers + f.uppers if e.terms]
-    return [Expr(((-1, 1.0),), 0.0)]  # of no known ratio
+            return [e for e in f.lowers + f.uppers if e.terms]
+    return [single(-1)]  # of no known ratio
 
 
 def _dropped(f: Factor, draw: int) -> Factor:
@@ -194,17 +194,17 @@ def _dropped(f: Factor, draw: int) -> Factor:
     if isinstance(f, Density):
         return replace(f, place=free(f.place))
     assert isinstance(f, Between)
-    return replace(f, lowers=tuple((free(e), s) for e, s in f.lowers), uppers=tuple((free(e), s) for e, s in f.uppers))
+    return replace(f, lowers=tuple(map(free, f.lowers)), uppers=tuple(map(free, f.uppers)))
 
 
 def _outweighs(f: Integral, others: Sequence[Factor], weight: Rational, tail: TailOf) -> bool:
     """Whether everything but the tilt decays clearly faster than the tilt grows."""
     side = 1 if weight > 0 else -1
     assert isinstance(f.law, Continuous)
-    if math.isfinite(f.law.support[0 if side < 0 else 1]) or any(not e.terms for e, _ in (f.uppers if side > 0 else f.lowers)):
+    if math.isfinite(f.law.support[0 if side < 0 else 1]) or any(not e.terms for e in (f.uppers if side > 0 else f.lowers)):
         return True
     start = 1e3 * f.law.scale + max((abs(float(e.constant)) for h in others for e in h.kinks), default=0.0)
-    found = tail((Density(f.law, Expr(((f.draw, 1.0),), 0.0)), *others), Ray(f.draw, side, ZERO, start))
+    found = tail((Density(f.law, single(f.draw)), *others), Ray(f.draw, side, ZERO, start))
     if found is None:
         return False
     a = found.asymptote

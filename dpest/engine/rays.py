@@ -59,9 +59,9 @@ class Unsettled(Exception):
     """Another bound takes over beyond the start."""
 
 
-def active(bounds: Sequence[tuple[Expr, bool]], ray: Ray, sign: int) -> Line | None:
+def active(bounds: Sequence[Expr], ray: Ray, sign: int) -> Line | None:
     """The bound that is the tightest for all t from the start on; None without bounds."""
-    lines = [ray.line(e) for e, _ in bounds]
+    lines = [ray.line(e) for e in bounds]
     if not lines:
         return None
     best = max(lines, key=lambda x: (sign * x[0], sign * x[1]))

@@ -121,9 +121,9 @@ def _closing(law: Continuous, lowers: object, uppers: object, ray: Ray) -> Edge 
 def _tightest(bounds: object, end: float, ray: Ray, sign: int) -> tuple[Rational, Rational] | None:
     """The bound that holds for all t up to the reach, as slope * t + offset; None where another one takes over."""
     assert isinstance(bounds, tuple)
-    if any(v != ray.variable for e, _ in bounds for v, _ in e.terms):
+    if any(v != ray.variable for e in bounds for v, _ in e.terms):
         return None
-    lines = [ray.line(e) for e, _ in bounds]
+    lines = [ray.line(e) for e in bounds]
     if math.isfinite(end):
         lines.append((exact(0), exact(end)))
     if not lines:

@@ -40,10 +40,7 @@ def block_line(block: Block) -> Line:
 def line_kinks(block: Block) -> Floats:
     """The places at which either density of a block with one coordinate has a kink."""
     places = [float(-k.constant / k.terms[0][1]) for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
-    found = np.unique(np.array(places, float)) if places else np.zeros(1)
-    # Places that differ by the rounding of the numbers they were computed from are one.
-    apart = np.diff(found, prepend=-np.inf) > 64 * 2.3e-16 * max(float(np.abs(found).max()), 1e-3 * block.scale)
-    return found[apart]
+    return np.unique(np.array(places, float)) if places else np.zeros(1)
 
 
 def searched(line: Line) -> BothWays:

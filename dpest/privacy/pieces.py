@@ -16,8 +16,8 @@ import numpy as np
 
 from dpest.engine.asymptotics import tail
 from dpest.engine.eliminate import ROUNDING, Measure
-from dpest.engine.expressions import Expr, substituted
-from dpest.engine.factors import LOG_WINDOW, Between, Bound, Density, Factor, Identity, Indicator, Integral
+from dpest.engine.expressions import Expr, number, substituted
+from dpest.engine.factors import LOG_WINDOW, Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole
 from dpest.engine.rays import Ray, Tail, reads
 from dpest.laws.asymptote import Asymptote
 from dpest.laws.law import Continuous, Discrete
@@ -171,17 +171,17 @@ def _options(f: Factor) -> list[Piece] | None:
 def _at_point(f: Integral, x: float) -> list[Factor] | None:
     """The integrand at one point of a discrete draw; None where a bound excludes the point."""
     assert isinstance(f.law, Discrete)
-    value = Expr((), x)
+    value = number(x)
     out: list[Factor] = []
     for bounds, sign in ((f.lowers, 1), (f.uppers, -1)):
-        for e, strict in bounds:
+        for e in bounds:
             if not e.terms:
-                edge = f.law.first(float(e.constant), strict) if sign > 0 else f.law.last(float(e.constant), strict)
+                edge = f.law.first(float(e.constant), False) if sign > 0 else f.law.last(float(e.constant), False)
                 if sign * float(f.law.first(x, False)) < sign * float(edge):
                     return None
             else:
-                gap = Expr(tuple((v, -sign * c) for v, c in e.terms), sign * (x - e.constant))
-                out.append(Indicator(Bound(gap, strict, smooth=True)))
+                gap = Expr(tuple((v, -sign * c) for v, c in e.terms), sign * (exact(x) - e.constant))
+                out.append(Indicator(Bound(gap, smooth=True)))
     return out + [_fixed(g, f.draw, value) for g in f.factors]
 
 
@@ -198,12 +198,12 @@ def _each(f: Factor, change: Callable[[Expr], Expr]) -> Factor:
         case Indicator():
             return Indicator(replace(f.bound, expression=change(f.bound.expression)))
         case Between() | Integral():
-            lowers = tuple((change(e), s) for e, s in f.lowers)
-            uppers = tuple((change(e), s) for e, s in f.uppers)
+            lowers = tuple(map(change, f.lowers))
+            uppers = tuple(map(change, f.uppers))
             if isinstance(f, Between):
                 return replace(f, lowers=lowers, uppers=uppers)
             return Integral(f.draw, f.law, lowers, uppers, tuple(_each(g, change) for g in f.factors))
-        case Identity():
+        case Identity() | Whole():
             return replace(f, expression=change(f.expression))
     return f  # a number
 
@@ -222,7 +222,7 @@ def within(f: Factor, y: Floats, middle: Floats) -> tuple[Floats, Floats | float
             return logs, law.error + moved * law.slope(x) + near
         case Between(law=law) if isinstance(law, Panels):
             logs, error = f.log({Y: y})
-            ends = [e.at({Y: y}) for e, _ in f.lowers + f.uppers]
+            ends = [e.at({Y: y}) for e in f.lowers + f.uppers]
             return logs, error + f.power * sum((law.noise(x, logs / f.power) for x in ends), np.zeros(y.shape))
         case Between(law=law) if isinstance(law, Discrete):
             return f.log({Y: middle})
@@ -237,8 +237,8 @@ def _positive(f: Factor, y: Rational) -> bool:
             x = reads({Y: y}, place)
             return bool(law.support[0] < x < law.support[1])
         case Between(law=law) if isinstance(law, Continuous):
-            low = max([law.support[0], *(reads({Y: y}, e) for e, _ in f.lowers)])
-            return bool(low < min([law.support[1], *(reads({Y: y}, e) for e, _ in f.uppers)]))
+            low = max([law.support[0], *(reads({Y: y}, e) for e in f.lowers)])
+            return bool(low < min([law.support[1], *(reads({Y: y}, e) for e in f.uppers)]))
     logs, _ = f.log({Y: np.array([float(y)])})
     return bool(np.ravel(logs)[0] > -np.inf)
 
@@ -260,7 +260,7 @@ def _scales(f: Factor) -> Iterable[float]:
         case Density(law=law, place=place):
             places = [place]
         case Between(law=law) | Integral(law=law):
-            places = [e for e, _ in f.lowers + f.uppers]
+            places = list(f.lowers + f.uppers)
             if isinstance(f, Integral):
                 for g in f.factors:
                     yield from _scales(g)
@@ -273,9 +273,9 @@ def _scales(f: Factor) -> Iterable[float]:
 def _crossings(f: Between, law: Discrete) -> Iterable[Expr]:
     """Where a bound that the coordinate sets passes a point of a discrete law."""
     points = law.window(LOG_WINDOW)[0]
-    for e, _ in f.lowers + f.uppers:
+    for e in f.lowers + f.uppers:
         for x in points if len(points) <= 4 * _MOST else ():
-            yield Expr(e.terms, e.constant - float(x))
+            yield Expr(e.terms, e.constant - exact(float(x)))
 
 
 def matched(own: list[Piece]) -> list[Piece]:
@@ -288,7 +288,7 @@ def _structure(f: Factor) -> str:
         case Density(law=law, place=place):
             return f"density {law!r} {[(v, float(c)) for v, c in place.terms]}"
         case Between(law=law) | Integral(law=law):
-            ends = [[(v, float(c)) for v, c in e.terms] for e, _ in f.lowers + f.uppers]
+            ends = [[(v, float(c)) for v, c in e.terms] for e in f.lowers + f.uppers]
             inner = sorted(map(_structure, f.factors)) if isinstance(f, Integral) else f.power
             return f"{type(f).__name__} {law.words()} {len(f.lowers)} {ends} {inner}"
         case Indicator(bound=bound):
@@ -302,36 +302,13 @@ def _places(f: Factor) -> list[float]:
             return [float(place.constant)]
         case Between() | Integral():
             inner = [x for g in f.factors for x in _places(g)] if isinstance(f, Integral) else []
-            return [float(e.constant) for e, _ in f.lowers + f.uppers] + inner
+            return [float(e.constant) for e in f.lowers + f.uppers] + inner
         case Indicator(bound=bound):
             return [float(bound.expression.constant)]
     return []
 
 
-def cell_edges(groups: Sequence[Sequence[Piece]], scale: float) -> list[Rational]:
+def cell_edges(groups: Sequence[Sequence[Piece]]) -> list[Rational]:
     """The kinks of all pieces in increasing order, each once."""
-    rational: set[Rational] = set()
-    rounded: list[tuple[Rational, float]] = []
-    for k in (k for ps in groups for p in ps for k in p.kinks()):
-        if not k.terms:
-            continue
-        place = -exact(k.constant) / exact(k.coefficient(Y))
-        if _is_rounded(k.constant) or any(_is_rounded(c) for _, c in k.terms):
-            rounded.append((place, abs(float(k.constant) / float(k.coefficient(Y)))))
-        else:
-            rational.add(place)
-    return sorted(rational | set(_merged(rounded, scale)))
-
-
-def _is_rounded(x: object) -> bool:
-    return isinstance(x, float)
-
-
-def _merged(rounded: list[tuple[Rational, float]], scale: float) -> list[Rational]:
-    """Places that were computed in floats, with those that differ by rounding alone as one."""
-    out: list[Rational] = []
-    size = max((s for _, s in rounded), default=0.0)
-    for place, _ in sorted(rounded):
-        if not out or float(place - out[-1]) > 64 * 2.3e-16 * max(size, 1e-3 * scale):
-            out.append(place)
-    return out
+    kinks = [k for own in groups for piece in own for k in piece.kinks() if k.terms]
+    return sorted({-k.constant / k.coefficient(Y) for k in kinks})

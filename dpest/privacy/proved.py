@@ -15,7 +15,7 @@ import numpy as np
 from dpest.engine.expressions import Expr, expr
 from dpest.engine.rays import Ray
 from dpest.numerics.logspace import Floats, log_sum
-from dpest.numerics.rationals import Rational, exact
+from dpest.numerics.rationals import ZERO, Rational, exact
 from dpest.privacy.blocks import Block
 from dpest.privacy.cover import Cell, cover
 from dpest.privacy.edges import beside, edge
@@ -71,7 +71,7 @@ class _Line:
         self.widest = max(s[1] for s in scales) if scales else 1.0
         if not (0 < self.widest < math.inf and self.finest < math.inf):
             self.finest, self.widest = block.scale, block.widest
-        self.edges = cell_edges((p, q), self.finest) or [exact(0)]
+        self.edges = cell_edges((p, q)) or [exact(0)]
         self.kinks = np.array([float(e) for e in self.edges])
         self.places: list[Place] = []
         self.alone: list[Alone] = []
@@ -253,9 +253,9 @@ def limit_along(block: Block, place: Floats, direction: Floats) -> tuple[Far, Fa
 
     def on_ray(e: Expr, outputs: tuple[int, ...]) -> Expr:
         where = {v: outputs[-1 - v] for v, _ in e.terms if v < 0}
-        constant = exact(e.constant) + sum(exact(c) * exact(float(place[where[v]])) for v, c in e.terms if v < 0)
-        slope = sum(exact(c) * exact(float(direction[where[v]])) for v, c in e.terms if v < 0)
-        return expr([(v, c) for v, c in e.terms if v >= 0] + [(-1, float(slope))], float(constant))
+        constant = sum((c * exact(float(place[where[v]])) for v, c in e.terms if v < 0), e.constant)
+        slope = sum((c * exact(float(direction[where[v]])) for v, c in e.terms if v < 0), ZERO)
+        return expr([*((v, c) for v, c in e.terms if v >= 0), (-1, slope)], constant)
 
     p, q = (pieces(side, on_ray) for side in (block.left, block.right))
     if p is None or q is None or not p or not q:

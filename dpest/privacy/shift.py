@@ -25,17 +25,24 @@ class Release:
     """y = coefficient * draw + constant."""
 
     law: Law
-    coefficient: float
-    constant: float
+    coefficient: Rational
+    constant: Rational
 
     def log_mass(self, low: float, high: float) -> float:
         """ln P(low < y < high)."""
         assert isinstance(self.law, Continuous)
-        ends = sorted(((low - self.constant) / self.coefficient, (high - self.constant) / self.coefficient))
+        ends = sorted(self._draw(y) for y in (low, high))
         return float(self.law.log_interval(*ends))
 
     def log_density(self, y: float) -> float:
-        return float(self.law.log_density((y - self.constant) / self.coefficient)) - math.log(abs(self.coefficient))
+        """ln of the density at y."""
+        return float(self.law.log_density(self._draw(y))) - math.log(abs(float(self.coefficient)))
+
+    def _draw(self, y: float) -> float:
+        """The draw behind a released value."""
+        if math.isinf(y):
+            return y if self.coefficient > 0 else -y
+        return float((exact(y) - self.constant) / self.coefficient)
 
 
 def shifted(block: Block) -> BothWays | None:
@@ -63,23 +70,23 @@ def release(side: Side) -> Release | None:
     if len(laws) != 1 or not scale:
         return None
     ((draw, law),) = laws.items()
-    return Release(law, float(equation.coefficient(draw) / scale), float(equation.constant / scale))
+    return Release(law, equation.coefficient(draw) / scale, equation.constant / scale)
 
 
 def _sup(p: Release, q: Release) -> Sup | None:
     law = p.law
     if not isinstance(law, Continuous):
         return None
-    found = law.shift((p.constant - q.constant) / p.coefficient)
+    moved = (p.constant - q.constant) / p.coefficient
+    found = law.shift(float(moved))
     if found is None:
         return None
     limit = math.isinf(found.at)
     x = math.copysign(_FAR * law.scale, found.at) if limit else found.at
-    y = p.coefficient * x + p.constant
-    direction = int(math.copysign(1, p.coefficient))
+    y = float(p.coefficient * exact(x) + p.constant)
+    direction = 1 if p.coefficient > 0 else -1
     place = math.copysign(math.inf, found.at * direction) if limit else y
-    moved = (abs(p.constant) + abs(q.constant)) / law.scale  # constants come rounded
-    slack = 4e-16 * found.loss + 1.2e-16 * moved if math.isfinite(found.loss) else 0.0
+    slack = 4e-16 * found.loss if math.isfinite(found.loss) else 0.0
     ends = (found.loss - slack, found.loss + slack)
     return Sup(found.loss, *ends, (place,), p.log_density(y), q.log_density(y), limit, ray=found.ray * direction)
 
@@ -91,11 +98,11 @@ def scaled(p: Release, q: Release) -> Sup | None:
     """sup ln p - ln q for two laws of one family at different scales; None where no closed form is known."""
     match p.law, q.law:
         case Laplace(b=b), Laplace(b=c):
-            return _laplace(p, q, exact(b) * abs(exact(p.coefficient)), exact(c) * abs(exact(q.coefficient)))
+            return _laplace(p, q, exact(b) * abs(p.coefficient), exact(c) * abs(q.coefficient))
         case Gaussian(sigma=s), Gaussian(sigma=t):
-            return _gaussian(p, q, exact(s) * abs(exact(p.coefficient)), exact(t) * abs(exact(q.coefficient)))
+            return _gaussian(p, q, exact(s) * abs(p.coefficient), exact(t) * abs(q.coefficient))
         case ScipyContinuous() as f, ScipyContinuous() as g if f.nu is not None and f.nu == g.nu:
-            return _student(p, q, f.nu, f.spread * abs(p.coefficient), g.spread * abs(q.coefficient))
+            return _student(p, q, f.nu, f.spread * abs(float(p.coefficient)), g.spread * abs(float(q.coefficient)))
     return None
 
 
@@ -109,33 +116,33 @@ def _at(p: Release, q: Release, y: float, value: float) -> Sup:
 def _unbounded(p: Release, q: Release) -> Sup:
     """A ratio without bound, in the tails."""
     assert isinstance(p.law, Continuous)
-    y = p.constant + _FAR * abs(p.coefficient) * p.law.scale
+    y = float(p.constant + exact(_FAR * p.law.scale) * abs(p.coefficient))
     return Sup(math.inf, math.inf, math.inf, (math.inf,), p.log_density(y), q.log_density(y), limit=True)
 
 
 def _laplace(p: Release, q: Release, b: Rational, c: Rational) -> Sup | None:
     if b > c:
         return _unbounded(p, q)
-    d = abs(exact(p.constant) - exact(q.constant))
+    d = abs(p.constant - q.constant)
     value = math.log(float(c / b)) + float(d / c)
     return _at(p, q, float(p.constant), value) if b < c else None
 
 
 def _gaussian(p: Release, q: Release, s: Rational, t: Rational) -> Sup | None:
-    d = exact(p.constant) - exact(q.constant)
+    d = p.constant - q.constant
     if s > t or (s == t and d):
         return _unbounded(p, q)
     if s == t:
         return None
     # The difference of two parabolas is largest where the wider one's centre is left behind by a share of the distance.
     gap = t * t - s * s
-    y = float(exact(p.constant) + d * s * s / gap)
+    y = float(p.constant + d * s * s / gap)
     return _at(p, q, y, math.log(float(t / s)) + float(d * d / (2 * gap)))
 
 
 def _student(p: Release, q: Release, nu: float, s: float, t: float) -> Sup:
     """(nu + 1) / 2 ln((t^2 nu + (y - m')^2) / (s^2 nu + (y - m)^2)) + nu ln(s / t): largest at a root, or far out."""
-    d = float(exact(p.constant) - exact(q.constant))
+    d = float(p.constant - q.constant)
     a, c = nu * s * s, nu * t * t
     # With x = y - m: ((x + d)^2 + c) / (x^2 + a) is stationary where d x^2 + (d^2 + c - a) x - a d = 0.
     half = 0.5 * (d * d + c - a)
@@ -145,11 +152,11 @@ def _student(p: Release, q: Release, nu: float, s: float, t: float) -> Sup:
     found = [(nu + 1) / 2 * math.log(((x + d) ** 2 + c) / (x * x + a)) + nu * math.log(s / t) for x in places]
     far = nu * math.log(s / t)
     if far >= max(found):
-        y = p.constant + 1e6 * s
+        y = float(p.constant) + 1e6 * s
         slack = 1e-15 * (1 + abs(far))
         return Sup(far, far - slack, far + slack, (math.inf,), p.log_density(y), q.log_density(y), limit=True)
     i = found.index(max(found))
-    return _at(p, q, p.constant + places[i], found[i])
+    return _at(p, q, float(p.constant) + places[i], found[i])
 
 
 # -- sums that are moved -----------------------------------------------------------------------------------------------
