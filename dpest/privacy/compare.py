@@ -38,6 +38,7 @@ class Loss:
     bucket: Bucket | None
     parts: tuple[StratumLoss, ...]
     settled: bool = True  # whether unexplored paths weigh nothing beside it
+    log_unseen: float = -math.inf  # where the other law was not seen to produce the event: what it may weigh there at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +136,9 @@ def _bucket_loss(bucket: Bucket, parts: list[StratumLoss | None], unexplored: tu
         settled = min(log_p - missing_p, log_q - missing_q) > _NEGLIGIBLE
         if value == math.inf:
             value, lower, upper = _unproved(log_p, missing_q)
-        else:
-            lower -= float(np.logaddexp(0.0, missing_q - log_q))
-            upper += float(np.logaddexp(0.0, missing_p - log_p))
+            return Loss(value, lower, upper, bucket, kept, settled, missing_q)
+        lower -= float(np.logaddexp(0.0, missing_q - log_q))
+        upper += float(np.logaddexp(0.0, missing_p - log_p))
     return Loss(value, lower, upper, bucket, kept, settled)
 
 

@@ -62,5 +62,6 @@ def _beyond(p: Sequence[Piece], q: Sequence[Piece], y: Floats, side: int) -> tup
     end = exact(float(y[-1] if side > 0 else y[0]))
     span = float(y[-1] - y[0]) / 2
     ray = Ray(-1, side, end - side * exact(span), span)
-    one, two = ([x.tail(ray) for x in own if x.active(end)] for own in (p, q))
+    # Lattice coordinates are whole numbers, and the points looked at hold every one at which a piece begins or ends.
+    one, two = ([x.tail(ray) for x in own if x.active(end + side)] for own in (p, q))
     return far(one, two, span), far(two, one, span)

@@ -48,6 +48,6 @@ def _equal(block: Block) -> BothWays:
     """Equal laws: exactly zero, whatever rounding says."""
     if block.left.impossible:
         return BothWays(NOTHING, NOTHING)
-    log_p = float(logs_at(block, np.empty((1, 0))).p[0]) if block.dimension == 0 else 0.0
+    log_p = block.left.log_total if block.kinds != (Kind.REAL,) else 0.0  # on a line an event is weighed when it is told
     zero = Sup(0.0, 0.0, 0.0, (), log_p, log_p) if log_p > -np.inf else NOTHING
     return BothWays(zero, zero)
