@@ -85,7 +85,7 @@ def _scan(line: Line) -> Floats:
 def _off(places: Floats, scale: float) -> Floats:
     """Places moved by tiny odd amounts: at a step of a density that is not known as a kink both of its sides would count."""
     odd = np.sqrt(2.0) * np.sin(np.arange(1, places.size + 1) * np.e)
-    return places + 1e-9 * np.maximum(scale, 1e-6 * np.abs(places)) * odd
+    return np.asarray(places + 1e-9 * np.maximum(scale, 1e-6 * np.abs(places)) * odd)
 
 
 def _refined(logs: Logs, evaluate: Callable[[Floats], Logs]) -> Logs:

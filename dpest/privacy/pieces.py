@@ -27,7 +27,7 @@ from dpest.numerics.rationals import Rational, exact
 from dpest.privacy.blocks import Side
 
 Y = -1  # the coordinate
-_MOST = 400  # pieces of one law; a lattice with more points inside one law is left to other bounds
+MOST = 400  # pieces of one law; a lattice with more points inside one law is left to other bounds
 _UNKNOWN = 0.5  # a relative error from which on a value counts as not known
 _DEEP = 1e-9  # the same as a share of the logarithm, where that is huge
 
@@ -122,7 +122,7 @@ def pieces(side: Side, substitution: Substitution | None = None) -> list[Piece] 
             own = weight + sum(p.log_weight for p in combination), error + sum(p.error for p in combination)
             if own[0] > -math.inf:
                 out.append(Piece(*own, factors))
-            if len(out) > _MOST:
+            if len(out) > MOST:
                 return None
     return out
 
@@ -136,7 +136,7 @@ def _expanded(measure: Measure) -> list[Piece] | None:
     done = [Piece(measure.log_constant, 0.0, ())] if measure.log_constant > -math.inf else []
     for f in measure.factors:
         options = _options(f)
-        if options is None or len(done) * len(options) > _MOST:
+        if options is None or len(done) * len(options) > MOST:
             return None
         done = [Piece(a.log_weight + b.log_weight, a.error + b.error, (*a.factors, *b.factors)) for a in done for b in options]
     return done
@@ -151,7 +151,7 @@ def _options(f: Factor) -> list[Piece] | None:
     if not f.law.finite:
         return None
     points, logs = f.law.window(LOG_WINDOW)
-    if len(points) > _MOST:
+    if len(points) > MOST:
         return None
     out = []
     for x, log_p in zip(points, logs, strict=True):
@@ -182,10 +182,10 @@ def _at_point(f: Integral, x: float) -> list[Factor] | None:
             else:
                 gap = Expr(tuple((v, -sign * c) for v, c in e.terms), sign * (exact(x) - e.constant))
                 out.append(Indicator(Bound(gap, smooth=True)))
-    return out + [_fixed(g, f.draw, value) for g in f.factors]
+    return out + [fixed(g, f.draw, value) for g in f.factors]
 
 
-def _fixed(f: Factor, v: int, value: Expr) -> Factor:
+def fixed(f: Factor, v: int, value: Expr) -> Factor:
     """The factor with one variable replaced by a number."""
     return _each(f, lambda e: substituted(e, v, value)) if v in f.scope else f
 
@@ -274,7 +274,7 @@ def _crossings(f: Between, law: Discrete) -> Iterable[Expr]:
     """Where a bound that the coordinate sets passes a point of a discrete law."""
     points = law.window(LOG_WINDOW)[0]
     for e in f.lowers + f.uppers:
-        for x in points if len(points) <= 4 * _MOST else ():
+        for x in points if len(points) <= 4 * MOST else ():
             yield Expr(e.terms, e.constant - exact(float(x)))
 
 

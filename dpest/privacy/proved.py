@@ -21,6 +21,7 @@ from dpest.privacy.cover import Cell, cover
 from dpest.privacy.edges import beside, edge
 from dpest.privacy.far import Far, far
 from dpest.privacy.logs import BothWays, Logs, Sup, best
+from dpest.privacy.periodic import periodic
 from dpest.privacy.pieces import Piece, cell_edges, matched, pieces
 
 _OUT = 48.0  # scales beyond the last kink up to which branch and bound goes; e^-48 is beyond what a float adds to 1
@@ -56,15 +57,16 @@ class Alone:
 def proved(block: Block) -> BothWays | None:
     """The block's loss in both directions; None where its laws are not sums of pieces that can be enclosed."""
     p, q = pieces(block.left), pieces(block.right)
-    if p is None or q is None or not (p or q):
-        return None
-    return _Line(p, q, block).answer()
+    if p is not None and q is not None and (p or q):
+        return _Line(p, q, block).answer()
+    found = periodic(block)
+    return None if found is None else _Line(found.p, found.q, block, found.window).answer()
 
 
 class _Line:
     """Both laws as pieces, and the cells between their kinks."""
 
-    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], block: Block) -> None:
+    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], block: Block, window: Rational | None = None) -> None:
         self.p, self.q = matched(list(p)), matched(list(q))
         scales = [x.scales for x in (*p, *q)]
         self.finest = min(s[0] for s in scales) if scales else 1.0
@@ -72,6 +74,9 @@ class _Line:
         if not (0 < self.widest < math.inf and self.finest < math.inf):
             self.finest, self.widest = block.scale, block.widest
         self.edges = cell_edges((p, q)) or [exact(0)]
+        self.window = window
+        if window is not None:
+            self.edges = [-window, *(e for e in self.edges if abs(e) < window), window]
         self.kinks = np.array([float(e) for e in self.edges])
         self.places: list[Place] = []
         self.alone: list[Alone] = []
@@ -135,7 +140,7 @@ class _Line:
     # -- cells ---------------------------------------------------------------------------------------------------------
 
     def _cells(self) -> list[Cell]:
-        out = [c for side in (-1, 1) if (c := self._outer(side))]
+        out = [c for side in (-1, 1) if self.window is None and (c := self._outer(side))]
         for low, high in zip(self.edges, self.edges[1:], strict=False):
             p, q = self.active((low + high) / 2)
             if self._both(p, q, 0.5 * (float(low) + float(high))):

@@ -221,3 +221,40 @@ def test_random_mixtures_stay_within_their_bracket(seed: int) -> None:
         assert result.upper - result.lower <= 1e-6 * max(result.lower, 1e-3)
     if not witness.limit and witness.measure == "density" and result.lower < INF:
         assert result.lower <= witness.loss * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1e-6, 1e6, -1.0])
+def test_at_a_step_of_a_density_one_side_counts(scale: float) -> None:
+    """A whole number plus uniform noise: the density is a staircase with steps of e^(1/b)."""
+
+    def release(b: float, width: float) -> Callable[[float], Any]:
+        return lambda x: scale * (x + dpest.geometric(b) + dpest.uniform(-width, width))
+
+    holds(found(release(1, 0.5), 0, 0.3), 1.0)
+    holds(found(release(2, 0.5), 0, 1), 0.5)
+    holds(found(release(2, 0.5), 0, 2.25), 1.5)  # 2.25 steps: three at the most
+    holds(found(release(1, 0.2), 0, 0.3), INF)  # gaps between the points that the other input fills
+
+
+def test_equal_laws_have_a_witness_with_its_true_probability() -> None:
+    def mechanism(x: float) -> Any:
+        if laplace(1.0) > 1:
+            return "a"
+        return dpest.geometric(2.0), laplace(1.0)
+
+    result = found(mechanism, 0, 1)
+    assert result.epsilon == 0.0
+    assert result.witness is not None
+    assert result.witness.left == pytest.approx(1 - 0.5 * math.exp(-1)) or result.witness.left == pytest.approx(0.5 * math.exp(-1))
+
+
+def test_what_was_not_explored_bounds_the_witness_too() -> None:
+    def counter(x: int) -> int:
+        k = x
+        while bernoulli(0.5):
+            k += 1
+        return k
+
+    result = found(counter, 0, 1)
+    assert result.witness is not None
+    assert result.witness.loss == pytest.approx(result.epsilon)
