@@ -21,14 +21,14 @@ from dpest.privacy.logs import Logs
 from dpest.privacy.pieces import Piece
 
 _FIRST = 9  # places in a cell to begin with
-_PARTS = 4  # parts that an interval is cut into
+_PARTS, _AT_ONCE = (4, 16), 96  # parts that an interval is cut into, and places that a round adds as long as that allows
 _ROUNDS = 60
 _FEW, _MOST = 2_000, 6_000  # places up to which intervals are cut until they are close, and until they are roughly so
 _MOST_PAIRS = 64  # pieces up to which matching ones are compared with each other, too
 _UNEVEN = 64.0  # an interval this many times longer than its neighbour gets no line from there: errors would grow as much
 _CLOSE, _ROUGHLY = 1e-11, 1e-7  # relative to the loss: gaps at which an interval is left alone
 _LEAST = 1e-3  # smaller losses than this are known as well as this one
-_FIRST_OF_ALL = 0.125  # intervals with less than this share of the largest gap wait for the next round
+_FIRST_OF_ALL = 0.005  # intervals with less than this share of the largest gap wait for the next round
 _ROUND = 2.3e-16
 
 Bools = npt.NDArray[np.bool_]
@@ -124,7 +124,7 @@ class _Search:
             return None
         rest = [_apart(a, b) for a, b in zip(p, q, strict=True)]
         if all(r[0].factors == a.factors for r, a in zip(rest, p, strict=True)):
-            return self.p, self.q
+            return (self.p, self.q) if len(p) > 1 else None  # a single pair is what the law itself is
         one, two = (_Table([r[i] for r in rest], t.active, *_EMPTY) for i, t in enumerate((self.p, self.q)))
         for table in (one, two):
             table.logs, table.errors = table.more(self.y, self.cell, self.middles[self.cell])
@@ -163,10 +163,11 @@ class _Search:
         return np.append(np.diff(self.y), 0.0) > 64 * _ROUND * np.maximum(np.abs(self.y), np.abs(np.roll(self.y, -1)))
 
     def _insert(self, which: Indices) -> None:
-        steps = np.arange(1, _PARTS) / _PARTS
+        parts = int(np.clip(_AT_ONCE // which.size, *_PARTS))
+        steps = np.arange(1, parts) / parts
         low, high = self.y[which], self.y[which + 1]
         new = (low[:, None] + (high - low)[:, None] * steps).ravel()
-        cell = np.repeat(self.cell[which], _PARTS - 1)
+        cell = np.repeat(self.cell[which], parts - 1)
         y, cells = np.concatenate([self.y, new]), np.concatenate([self.cell, cell])
         order = np.lexsort((y, cells))
         for table in {id(t): t for t in (self.p, self.q, *(self.pairs or ()))}.values():
@@ -174,8 +175,8 @@ class _Search:
             table.logs = np.concatenate([table.logs, logs], axis=1)[:, order]
             table.errors = np.concatenate([table.errors, errors], axis=1)[:, order]
         fresh = np.concatenate([np.isin(np.arange(self.y.size), which), np.ones(new.size, bool)])[order]
-        self.bounds = np.concatenate([self.bounds, np.repeat(self.bounds[:, which], _PARTS - 1, axis=1)], axis=1)[:, order]
-        self.noise = np.concatenate([self.noise, np.repeat(self.noise[:, which], _PARTS - 1, axis=1)], axis=1)[:, order]
+        self.bounds = np.concatenate([self.bounds, np.repeat(self.bounds[:, which], parts - 1, axis=1)], axis=1)[:, order]
+        self.noise = np.concatenate([self.noise, np.repeat(self.noise[:, which], parts - 1, axis=1)], axis=1)[:, order]
         self.y, self.cell = y[order], cells[order]
         self._bound(np.flatnonzero(fresh))
 
@@ -188,7 +189,7 @@ class _Search:
             found, noise = _ratio_bound(over, under)
             self._improve(way, which, found, noise)
         if self.pairs is not None and which.size:
-            enclosed = [_enclosed(t, edges) for t in self.pairs]
+            enclosed = enclosed if self.pairs[0] is self.p else [_enclosed(t, edges) for t in self.pairs]
             for way, (over, under) in enumerate((enclosed, enclosed[::-1])):
                 self._improve(way, which, *_largest_ratio(over, under))
 
@@ -289,6 +290,8 @@ def _enclosed(t: _Table, e: _Edges) -> _Enclosed:
 
 def _bends(pieces: Sequence[Piece], low: Floats, high: Floats) -> Floats:
     """Bounds on the second derivatives, 0 at least; 0 for pieces without one."""
+    if all(p.concave or not p.bounded for p in pieces):
+        return np.zeros((len(pieces), low.size))
     rows = [np.maximum(p.curvature(low, high), 0.0) if p.bounded else np.zeros(low.shape) for p in pieces]
     return np.array(rows).reshape(len(pieces), -1)
 

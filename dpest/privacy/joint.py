@@ -128,12 +128,20 @@ def _with_tails(block: Block, top: Sup, swap: bool) -> Sup:
         part = slice(i * len(steps), (i + 1) * len(steps))
         tail = Logs(logs.y[part], logs.p[part], logs.q[part], logs.error[part])
         towards = tuple(float(p) if r == 0 else math.copysign(math.inf, r) for p, r in zip(place, ray, strict=True))
-        top = _larger(top, _declared(block, place, ray, towards, swap))
+        if _promising(tail, top):
+            top = _larger(top, _declared(block, place, ray, towards, swap))
         if top.value == math.inf:
             return top
         if len(tail.above(block.log_floor).y) == len(steps) and np.isfinite(tail.ratio).all():
             top = _extrapolated(top, tail, steps, towards)
     return top
+
+
+def _promising(tail: Logs, top: Sup) -> bool:
+    """Whether values further and further out still grow, or come near what is known."""
+    last, before = tail.ratio[-1], tail.ratio[-2]
+    slack = float(tail.slack()[-1])
+    return not last < top.value - 1e-3 * abs(top.value) or bool(last > before + 2 * slack)
 
 
 def _declared(block: Block, place: Floats, direction: Floats, towards: tuple[float, ...], swap: bool) -> Sup | None:

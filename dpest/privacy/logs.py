@@ -72,7 +72,7 @@ class Logs:
 
     def rounding(self) -> Floats:
         """How far the ratio at each place may be off by rounding alone."""
-        size = sum(np.where(np.isfinite(v), np.abs(v), 0.0) for v in (self.p, self.q))
+        size = sum(np.where(np.isfinite(v), np.minimum(np.abs(v), 1e300), 0.0) for v in (self.p, self.q))
         return _ROUND * (2 + np.asarray(size))
 
     def slack(self) -> Floats:

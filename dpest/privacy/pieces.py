@@ -66,6 +66,11 @@ class Piece:
         return bool(np.all(np.isfinite(self.curvature(np.array([-1.0]), np.array([1.0])))))
 
     @cached_property
+    def concave(self) -> bool:
+        """Whether its logarithm is concave."""
+        return all(_keeps_concave(f) for f in self.factors)
+
+    @cached_property
     def log_floor(self) -> float:
         """The log density below which nothing is claimed."""
         laws = [law for f in self.factors for law in f.laws()]
@@ -243,15 +248,19 @@ def _positive(f: Factor, y: Rational) -> bool:
     return bool(np.ravel(logs)[0] > -np.inf)
 
 
+def _keeps_concave(f: Factor) -> bool:
+    """Whether the logarithm of a factor is concave between kinks; one of a discrete law is constant there."""
+    if isinstance(f, Between) and isinstance(f.law, Discrete):
+        return True
+    return all(isinstance(law, Continuous) and law.log_concave for law in f.laws())
+
+
 def _curvature(f: Factor, low: Floats, high: Floats) -> Floats | float:
     match f:
         case Density(law=law, place=place) if isinstance(law, Continuous) and not law.log_concave:
             ends = place.at({Y: low}), place.at({Y: high})
             return law.curvature(np.minimum(*ends), np.maximum(*ends)) * float(place.coefficient(Y)) ** 2
-        case Between(law=law) if isinstance(law, Discrete):
-            return 0.0
-    smooth = all(isinstance(law, Continuous) and law.log_concave for law in f.laws())
-    return 0.0 if smooth else math.inf
+    return 0.0 if _keeps_concave(f) else math.inf
 
 
 def _scales(f: Factor) -> Iterable[float]:

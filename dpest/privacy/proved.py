@@ -145,7 +145,8 @@ class _Line:
             p, q = self.active((low + high) / 2)
             if self._both(p, q, 0.5 * (float(low) + float(high))):
                 out.append(Cell(float(low), float(high), p, q))
-        out = [self._cut(c) for c in out]
+        vanishing = self._vanishing(out)
+        out = [self._cut(c, ends) for c, ends in zip(out, vanishing, strict=True)]
         return sorted((c for c in out if c.low <= c.high), key=lambda c: (c.low, c.high))
 
     def active(self, y: Rational) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
@@ -203,10 +204,10 @@ class _Line:
 
     # -- places where a density vanishes -------------------------------------------------------------------------------
 
-    def _cut(self, cell: Cell) -> Cell:
+    def _cut(self, cell: Cell, vanishing: tuple[bool, bool]) -> Cell:
         """Takes out what lies beside an end at which either law vanishes, and bounds it by orders of vanishing."""
-        for side, end in ((1, cell.low), (-1, cell.high)):
-            if end not in self.kinks or all(math.isfinite(v) for v in self._limits(cell, end)):
+        for side, end, vanishes in ((1, cell.low, vanishing[0]), (-1, cell.high, vanishing[1])):
+            if not vanishes or end not in self.kinks:
                 continue
             place = self.edges[int(np.flatnonzero(self.kinks == end)[0 if side < 0 else -1])]
             cut = self._cut_at(cell, end, side)
@@ -234,12 +235,20 @@ class _Line:
                 break
         return cut
 
-    def _limits(self, cell: Cell, end: float) -> tuple[float, float]:
-        out = []
-        for own, active in ((self.p, cell.p), (self.q, cell.q)):
-            parts = [x.log(np.array([end]), np.array([cell.middle])) for x, on in zip(own, active, strict=True) if on]
-            out.append(max(float(v[0]) if math.isfinite(e[0]) else -math.inf for v, e in parts))
-        return out[0], out[1]
+    def _vanishing(self, cells: Sequence[Cell]) -> list[tuple[bool, bool]]:
+        """Whether either law vanishes (or is not known) at the lower and at the upper end of each cell."""
+        y = np.array([end for c in cells for end in (c.low, c.high)])
+        middle = np.repeat([c.middle for c in cells], 2)
+        gone = np.zeros(y.size, bool)
+        for own, side in ((self.p, "p"), (self.q, "q")):
+            known = np.zeros(y.size, bool)
+            for k, piece in enumerate(own):
+                on = np.repeat([bool(getattr(c, side)[k]) for c in cells], 2)
+                if np.any(on):
+                    logs, errors = piece.log(y[on], middle[on])
+                    known[on] |= np.isfinite(logs) & np.isfinite(errors)
+            gone |= ~known
+        return [(bool(a), bool(b)) for a, b in gone.reshape(-1, 2)]
 
 
 def _total(own: Sequence[Piece], active: tuple[bool, ...], y: float) -> float:
