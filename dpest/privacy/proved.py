@@ -54,13 +54,16 @@ class Alone:
     log: float
 
 
-def proved(block: Block) -> BothWays | None:
-    """The block's loss in both directions; None where its laws are not sums of pieces that can be enclosed."""
+def proved(block: Block, worth: tuple[float, float] = (-math.inf, -math.inf)) -> BothWays | None:
+    """The block's loss in both directions; None where its laws are not sums of pieces that can be enclosed.
+
+    Where a direction has no loss above `worth`, that is all that is worked out.
+    """
     p, q = pieces(block.left), pieces(block.right)
     if p is not None and q is not None and (p or q):
-        return _Line(p, q, block).answer()
+        return _Line(p, q, block).answer(worth)
     found = periodic(block)
-    return None if found is None else _Line(found.p, found.q, block, found.window).answer()
+    return None if found is None else _Line(found.p, found.q, block, found.window).answer(worth)
 
 
 class _Line:
@@ -81,9 +84,9 @@ class _Line:
         self.places: list[Place] = []
         self.alone: list[Alone] = []
 
-    def answer(self) -> BothWays:
+    def answer(self, worth: tuple[float, float]) -> BothWays:
         cells = self._cells()
-        known = [max((f.limit - f.error for f in self._fars(way) if f.limit is not None), default=-math.inf) for way in (0, 1)]
+        known = [max([worth[way], *(f.limit - f.error for f in self._fars(way) if f.limit is not None)]) for way in (0, 1)]
         for x in self.alone:
             known[x.way] = math.inf
         if cells:

@@ -7,6 +7,8 @@ is a proof of an infinite loss.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dpest.privacy.blocks import Block, Kind
@@ -17,18 +19,23 @@ from dpest.privacy.points import on_points
 from dpest.privacy.proved import proved
 from dpest.privacy.shift import moved_concave_sum, moved_sum, shifted
 
+ANY = (-math.inf, -math.inf)
 
-def supremum(block: Block) -> BothWays:
-    """The block's loss in both directions; blocks with the same laws are worked out once."""
+
+def supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
+    """The block's loss in both directions; blocks with the same laws are worked out once.
+
+    Losses up to `worth` are not worth a closer look: where a direction has no larger one, its bracket may be wide.
+    """
     known = block.left.measures.answers
     key = (block.kinds, block.left.key, block.right.key)
-    if key not in known:
-        known[key] = _supremum(block)
-    found: BothWays = known[key]
+    if key not in known or any(a > b for a, b in zip(known[key][0], worth, strict=True)):
+        known[key] = worth, _supremum(block, worth)
+    found: BothWays = known[key][1]
     return found
 
 
-def _supremum(block: Block) -> BothWays:
+def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
     if block.equal:
         return _equal(block)
     if block.dimension == 0:
@@ -40,7 +47,7 @@ def _supremum(block: Block) -> BothWays:
         return on_space(block)
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
-        found = capped(proved(block) or searched(block_line(block)), moved_sum(block))
+        found = capped(proved(block, worth) or searched(block_line(block)), moved_sum(block))
     return found
 
 
