@@ -281,7 +281,7 @@ def _enclosed(t: _Table, e: _Edges) -> _Enclosed:
     u0 = np.where(both, raised[0], np.where(known1, from_right, np.where(known0, g0, np.inf)))
     u1 = np.where(both, raised[1], np.where(known0, from_left, np.where(known1, g1, np.inf)))
     off = ~t.active[:, e.cells]
-    sag = bend * e.h**2 / 8
+    sag = bend * e.h * e.h / 8 if np.any(bend) else bend
     # ln(1 - e) >= -2 e for e <= 1/2; larger errors come with huge logarithms only.
     lower = [np.where(both & ~off, g - sag - 2 * own, -np.inf) for g, own in ((g0, e0), (g1, e1))]
     upper = [np.where(off, -np.inf, u + error) for u in (u0, u1)]

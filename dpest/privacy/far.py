@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,7 +45,6 @@ def far(p: Sequence[Tail | None], q: Sequence[Tail | None], start: float) -> Far
 
 def _against(p: Sequence[Tail | None], leading: list[Tail], complete: bool, start: float) -> Far:
     star = leading[0].asymptote
-    base = star.at(start) - star.constant
     tops, alike = [], []
     for t in p:
         assert t is not None
@@ -58,7 +57,7 @@ def _against(p: Sequence[Tail | None], leading: list[Tail], complete: bool, star
             alike.append(t)
             tops.append(t.asymptote.constant + t.high + t.error)
         elif _falls(t.asymptote, star, start):
-            tops.append(t.asymptote.at(start) - base + t.high + t.error)
+            tops.append(_above(t.asymptote, star, start) + t.high + t.error)
         else:
             return UNKNOWN
     below = float(log_sum(np.array([t.asymptote.constant + t.low - t.error for t in leading])))
@@ -69,6 +68,13 @@ def _against(p: Sequence[Tail | None], leading: list[Tail], complete: bool, star
         limit = parts[0] - parts[1] if alike else -math.inf
     error = max((t.error for t in (*alike, *leading)), default=0.0) * 2
     return Far(limit, error, upper)
+
+
+def _above(a: Asymptote, b: Asymptote, start: float) -> float:
+    """a(t) - b(t), and the constant of b: double exponentials that both have cancel before they are worked out."""
+    if sorted(a.bursts) == sorted(b.bursts):
+        a, b = replace(a, bursts=()), replace(b, bursts=())
+    return a.at(start) - b.at(start) + b.constant
 
 
 def heavier(a: Asymptote, b: Asymptote) -> int | None:
