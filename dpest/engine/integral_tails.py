@@ -161,9 +161,7 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     others = [g for g in f.factors if g not in moving]
     one = tail(still, ray)
     start = ray.start * float(1 / abs(ratio))
-    two = tail(
-        (Density(f.law, single(f.draw)), *others), Ray(f.draw, ray.side if ratio > 0 else -ray.side, ZERO, start)
-    )
+    two = tail((Density(f.law, single(f.draw)), *others), Ray(f.draw, ray.side if ratio > 0 else -ray.side, ZERO, start))
     if one is None or two is None:
         return None
     a, b = one.asymptote, two.asymptote
