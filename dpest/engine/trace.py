@@ -29,6 +29,7 @@ class Path:
 
     steps: tuple[tuple[Literal, ...], ...]  # what each fork on the way added
     output: Flat
+    made: tuple[Draw, ...] = ()  # every draw of the run, in the order in which the program made them
 
     @cached_property
     def draws(self) -> tuple[list[Draw], ...]:
@@ -94,7 +95,7 @@ def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]
             continue
         if not paths:
             _check_replay(run, output, mechanism, data, params, limits)
-        paths.append(Path(tuple(run.steps), output))
+        paths.append(Path(tuple(run.steps), output, tuple(run.draws[: run.drawn])))
     unexplored = math.log(math.fsum(math.exp(m) for m in left_out)) if left_out else -math.inf
     return Trace(tuple(paths), unexplored)
 

@@ -14,6 +14,7 @@ from scipy import special
 from dpest.errors import InvalidLaw
 from dpest.laws.law import Continuous, Rng, Shift
 from dpest.numerics.logspace import LOG_HALF, Floats, log1mexp, log_sum
+from dpest.numerics.rationals import Rational, exact
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 NO_SHIFT = Shift(0.0, 0.0)
@@ -83,6 +84,9 @@ class Laplace(_Scaled):
 
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, 0.0, 1 if d > 0 else -1) if d else NO_SHIFT
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), 1 / exact(self.b)
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,9 @@ class Exponential(_Scaled):
         # x + d < 0 is impossible for the shifted law when d < 0.
         return Shift(d / self.b, 0.0, 1) if d >= 0 else Shift(math.inf, 0.0)
 
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), None
+
 
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
@@ -188,6 +195,9 @@ class Gumbel(_Scaled):
     def shift(self, d: float) -> Shift:
         # ln f(x) - ln f(x + d) = d/b - e^-z (1 - e^(-d/b)): grows to d/b on the right, without bound on the left if d < 0.
         return Shift(d / self.b, math.inf) if d >= 0 else Shift(math.inf, -math.inf)
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), None
 
 
 @dataclass(frozen=True)
@@ -221,6 +231,9 @@ class Logistic(_Scaled):
 
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), 1 / exact(self.b)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.numerics.logspace import Floats, log_diff
+from dpest.numerics.rationals import Rational
 
 Rng = np.random.Generator
 
@@ -62,6 +63,10 @@ class Law(ABC):
     @abstractmethod
     def words(self) -> str:
         """The call that makes it, as its author writes it."""
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        """At most what ln f(x) - ln f(x + s) grows by for each unit of s, upwards and downwards; None where s must be 0."""
+        return None, None
 
 
 class Continuous(Law):
