@@ -71,15 +71,27 @@ LIMITS = Limits()
 _SHALLOW = Limits(forks=48, log_mass=-30.0)
 
 
-def trace(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS) -> Trace:
-    """Every path of `mechanism(data, **params)`."""
+def trace(
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits = LIMITS,
+    rewrite: Callable[[Node], Any] | None = None,
+) -> Trace:
+    """Every path of `mechanism(data, **params)`; `rewrite` gives the form in which a condition is looked at."""
     try:
-        return _explore(mechanism, data, params, limits)
+        return _explore(mechanism, data, params, limits, rewrite)
     except _Unbounded:
-        return _explore(mechanism, data, params, _SHALLOW)
+        return _explore(mechanism, data, params, _SHALLOW, rewrite)
 
 
-def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits) -> Trace:
+def _explore(
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits,
+    rewrite: Callable[[Node], Any] | None,
+) -> Trace:
     pending = [_Branch()]
     paths: list[Path] = []
     left_out: list[float] = []
@@ -88,7 +100,7 @@ def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]
             if left_out and limits is not _SHALLOW:
                 raise _Unbounded
             raise BudgetExceeded(f"the mechanism has more than {limits.paths} paths through its random conditions")
-        run = TraceRun(pending.pop(), pending, limits)
+        run = TraceRun(pending.pop(), pending, limits, rewrite)
         output = execute(run, mechanism, data, params)
         if run.abandoned:
             left_out += [run.log_mass] if run.log_mass > -math.inf else []
@@ -142,8 +154,11 @@ class _Branch:
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
-    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits) -> None:
+    def __init__(
+        self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Callable[[Node], Any] | None = None
+    ) -> None:
         super().__init__(branch.draws)
+        self.rewrite = rewrite
         self.pending = pending
         self.limits = limits
         self.outcomes = list(branch.outcomes)
@@ -169,7 +184,7 @@ class TraceRun(Replay):
             raise BudgetExceeded(f"one run made more than {self.limits.decisions} random decisions")
         if k == len(self.prints):
             self.prints.append(seen)
-        outcome = decide(condition, self)
+        outcome = decide(condition if self.rewrite is None else self.rewrite(condition), self)
         self.outcomes.append(outcome)
         return outcome
 
@@ -232,7 +247,7 @@ def _check_replay(
 ) -> None:
     """The first path once more: the same decisions must give the same output."""
     branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass)
-    again = TraceRun(branch, [], limits)
+    again = TraceRun(branch, [], limits, run.rewrite)
     second = execute(again, mechanism, data, params)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
         raise differs("the same decisions gave another output")
