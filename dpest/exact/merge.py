@@ -21,7 +21,11 @@ NO_INPUTS: Mapping[int, Law] = MappingProxyType({})
 
 def contradictory(rows: Iterable[Row], smooth: Collection[int]) -> bool:
     """Whether the rows cannot hold together but on a set of probability zero; proved by multipliers in rationals."""
-    given = list(rows)
+    return contradiction(list(rows), smooth) is not None
+
+
+def contradiction(given: Sequence[Row], smooth: Collection[int]) -> tuple[tuple[int, Rational], ...] | None:
+    """Multipliers (number of a row, factor) whose combination of the rows says 0 > 0; None where none were found."""
     program = Program()
     columns = [program.column(i, cost=ONE, low=ZERO) for i in range(len(given))]
     sums: dict[int, dict[int, Rational]] = {}
@@ -37,7 +41,8 @@ def contradictory(rows: Iterable[Row], smooth: Collection[int]) -> bool:
         program.equal(terms, ZERO)
     program.at_least(gap, ZERO)
     program.at_least(strictly, ONE)
-    return program.solve() is not None
+    point = program.solve()
+    return None if point is None else tuple((i, x) for i, x in enumerate(point) if x)
 
 
 def merged(regions: Sequence[Region], inputs: Mapping[int, Law] = NO_INPUTS) -> list[Region]:

@@ -7,7 +7,7 @@ unknown of its own, with a known range and a known range of change; `if x > 3` s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -243,22 +243,13 @@ def change_of(node: Any, moved: Mapping[int, tuple[float, float]]) -> tuple[floa
     return max(change[0], -width), min(change[1], width)
 
 
-@dataclass(frozen=True)
-class Symbolic:
-    """The paths of a mechanism on unknown inputs."""
-
-    trace: Trace
-    symbols: Symbols
-
-
 def symbolic_trace(
-    mechanism: Callable[..., Any], data: Any, inputs: Sequence[Draw], params: Mapping[str, Any], limits: Limits = LIMITS
-) -> Symbolic:
-    """Every path of the mechanism on data made of unknown inputs."""
-    symbols = Symbols(list(inputs), len(inputs))
+    mechanism: Callable[..., Any], data: Any, symbols: Symbols, params: Mapping[str, Any], limits: Limits = LIMITS
+) -> Trace:
+    """Every path of the mechanism on data made of unknown inputs; `symbols` grows by what depends on them alone."""
     traced = trace(mechanism, data, params, limits, symbols.rewrite)
     paths = []
     for path in traced.paths:
         leaves = tuple(symbols.value(x) if is_node(x) else x for x in path.output.leaves)
         paths.append(replace(path, output=Flat(path.output.structure, leaves)))
-    return Symbolic(Trace(tuple(paths), traced.log_unexplored), symbols)
+    return Trace(tuple(paths), traced.log_unexplored)
