@@ -1,0 +1,195 @@
+"""The pairs that the dual names: inputs at which the conditions that cost most are hard to meet, and the others easy.
+
+Nothing here is part of a proof: a pair that is named is handed to the exact engine, and its loss is what counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.exact.certificate import Case, Step
+from dpest.exact.cross import conditions
+from dpest.exact.policy import Policy, Shift
+from dpest.exact.regions import Region, Row
+from dpest.exact.upper import Traced, Upper
+from dpest.laws.law import Continuous
+from dpest.numerics.rationals import ZERO, Rational
+
+# Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more.
+_DISTANCES = (40.0, 12.0, 150.0, 4.0, 1.0)
+_MOST_MIXED = 8
+_MOST_STEPS = 6  # steps of largest cost that are tried, cheapest to evaluate first
+
+_NEAR = Rational(1, 10**9)  # costs this close to the largest are tried too
+
+Point = dict[int, float]  # input variable -> value
+
+
+def named_pairs(upper: Upper) -> Iterator[tuple[Any, Any]]:
+    """Pairs of inputs on which the mechanism may lose most, most promising first."""
+    traced = upper.traced
+    for case, region, policy in _targets(upper):
+        for d in _differences(case, region, policy):
+            for hard in _hard_sets(region, policy, d):
+                for q in _inputs(traced, region, d, hard):
+                    yield _pair(traced, case, q, d)
+
+
+def _targets(upper: Upper) -> list[tuple[Case, Region, Policy]]:
+    """The regions of largest cost, those with few conditions first; the one that resisted where there is no bound."""
+    if upper.obstacle is not None:
+        return [(upper.obstacle.case, upper.obstacle.region, {})]
+    assert upper.certificate is not None
+    steps = [s for s in upper.certificate.steps if s.apart is None]
+    most = max((s.cost for s in steps), default=ZERO)
+    near = [s for s in steps if s.cost >= most * (1 - _NEAR)]
+    found = [_target(upper.traced, s) for s in near]
+    return sorted(found, key=lambda t: len(t[1].rows))[:_MOST_STEPS]
+
+
+def _target(traced: Traced, step: Step) -> tuple[Case, Region, Policy]:
+    case = traced.cases[step.case]
+    return case, traced.programs[case.source][step.source], step.policy or {}
+
+
+def _differences(case: Case, region: Region, policy: Policy) -> Iterator[Point]:
+    """The differences at which the policy costs most: the worst end of each input."""
+    moves = {v: tuple(0.0 if e is None else float(e) for e in ends) for v, ends in case.box.moves}
+    fixed: Point = {}
+    signs: dict[int, set[bool]] = {}
+    for row in conditions(region):
+        for v, c in row.terms:
+            if v in moves:
+                signs.setdefault(v, set()).add(c > 0)
+    released = {v for value in region.released for v, _ in value.terms if v in moves}
+    mixed = sorted(released | {v for v, s in signs.items() if len(s) > 1})
+    for v in moves:
+        if v not in mixed:
+            fixed[v] = moves[v][0 if signs.get(v) == {True} else 1] if v in signs else 0.0
+    prices = {v: law.shift_cost() for v, law in region.laws}
+    vertices = [dict(zip(mixed, ends, strict=True)) for ends in _vertices([moves[v] for v in mixed])]
+    vertices.sort(key=lambda d: -_cost(policy, prices, d))
+    for d in vertices[:4]:
+        yield {**fixed, **d}
+
+
+def _vertices(ends: Sequence[tuple[float, ...]]) -> Iterator[tuple[float, ...]]:
+    if len(ends) <= _MOST_MIXED:
+        return iter(itertools.product(*ends))
+    return iter([tuple(e[1] for e in ends), tuple(e[0] for e in ends), tuple(e[i % 2] for i, e in enumerate(ends))])
+
+
+def _cost(policy: Policy, prices: Mapping[int, Any], d: Point) -> float:
+    total = 0.0
+    for v, shift in policy.items():
+        s = _at(shift, d)
+        each = prices[v][0 if s > 0 else 1]
+        total += abs(s) * (math.inf if each is None else float(each)) if s else 0.0
+    return total
+
+
+def _at(shift: Shift, d: Point) -> float:
+    return float(shift.constant) + sum(float(c) * d.get(i, 0.0) for i, c in shift.slopes)
+
+
+def _hard_sets(region: Region, policy: Policy, d: Point) -> Iterator[frozenset[int]]:
+    """Which conditions to make hard: all that the shift only just keeps, or those with a positive multiplier."""
+    rows = conditions(region)
+    tight = frozenset(i for i, row in enumerate(rows) if policy and abs(_slack(row, policy, d)) < 1e-9 and _moved(row, d))
+    yield tight
+    dual = _multipliers(region, rows, d)
+    if dual is not None and dual != tight:
+        yield dual
+
+
+def _slack(row: Row, policy: Policy, d: Point) -> float:
+    return sum(float(c) * (_at(policy.get(v, Shift(ZERO)), d) if v >= 0 else d.get(v, 0.0)) for v, c in row.terms)
+
+
+def _moved(row: Row, d: Point) -> bool:
+    """Whether the condition gets harder, or a draw in it has to be shifted for another one's sake."""
+    return any(d.get(v, 0.0) for v, _ in row.terms)
+
+
+def _multipliers(region: Region, rows: Sequence[Row], d: Point) -> frozenset[int] | None:
+    """The conditions with a positive multiplier in the dual at d; in a cone where prices are infinite."""
+    from scipy.optimize import linprog
+
+    draws = [v for v, _ in region.laws]
+    expressions = [*(r.terms for r in rows), *(r.terms for r in region.released)]
+    matrix = np.zeros((len(draws), len(expressions)))
+    gain = np.zeros(len(expressions))
+    for j, terms in enumerate(expressions):
+        for v, c in terms:
+            if v >= 0:
+                matrix[draws.index(v), j] += float(c)
+            else:
+                gain[j] -= float(c) * d.get(v, 0.0)
+    prices = [law.shift_cost() for _, law in region.laws]
+    upper = np.array([np.inf if up is None else float(up) for up, _ in prices])
+    lower = np.array([np.inf if down is None else float(down) for _, down in prices])
+    finite_up, finite_down = np.isfinite(upper), np.isfinite(lower)
+    a = np.vstack([matrix[finite_up], -matrix[finite_down]])
+    b = np.concatenate([upper[finite_up], lower[finite_down]])
+    bounds = [(0.0, 1e6)] * len(rows) + [(-1e6, 1e6)] * len(region.released)
+    found = linprog(-gain, A_ub=a if len(a) else None, b_ub=b if len(a) else None, bounds=bounds, method="highs")
+    if found.status != 0:
+        return None
+    return frozenset(j for j in range(len(rows)) if found.x[j] > 1e-12)
+
+
+def _inputs(traced: Traced, region: Region, d: Point, hard: frozenset[int]) -> Iterator[Point]:
+    """Inputs at growing distances along the ray that makes the hard conditions rare and the others easy."""
+    rows = conditions(region)
+    variables = sorted({v for r in region.rows for v, _ in r.terms if v < 0} | set(d), reverse=True)
+    ray = _ray(rows, variables, hard)
+    unit = max((law.scale for _, law in region.laws if isinstance(law, Continuous)), default=1.0)
+    unit = max([unit, *(1.0 / float(law.shift_cost()[0] or 1) for _, law in region.laws if law.discrete)])
+    for distance in _DISTANCES:
+        yield {v: distance * unit * float(x) for v, x in zip(variables, ray, strict=True)}
+        if not np.any(ray):
+            return
+
+
+def _ray(rows: Sequence[Row], variables: Sequence[int], hard: frozenset[int]) -> npt.NDArray[np.float64]:
+    """The direction along which the hard conditions fall and the others rise, as evenly as can be."""
+    from scipy.optimize import linprog
+
+    n = len(variables)
+    at = {v: j for j, v in enumerate(variables)}
+    a = []
+    for i, row in enumerate(rows):
+        own = np.zeros(n + 2)
+        for v, c in row.terms:
+            if v < 0:
+                own[at[v]] += float(c) if i in hard else -float(c)
+        if np.any(own):
+            own[n if i in hard else n + 1] = 1.0
+            a.append(own)
+    if not a:
+        return np.zeros(n)
+    goal = np.concatenate([np.zeros(n), [-1.0, -0.25]])
+    found = linprog(
+        goal, A_ub=np.array(a), b_ub=np.zeros(len(a)), bounds=[(-1.0, 1.0)] * n + [(0.0, 1.0), (-1.0, 1.0)], method="highs"
+    )
+    return np.asarray(found.x[:n], float) if found.status == 0 else np.zeros(n)
+
+
+def _pair(traced: Traced, case: Case, q: Point, d: Point) -> tuple[Any, Any]:
+    """Plain data from values and changes of the given inputs, kept inside their domains."""
+    fields = traced.inputs.fields
+    left, right = [], []
+    for i, f in enumerate(fields):
+        low, high = f.low, f.high
+        change = d.get(-1 - i, 0.0)
+        x = min(max(q.get(-1 - i, 0.0), max(low, low - change)), min(high, high - change))
+        x = float(round(x)) if f.whole else x
+        left.append(x)
+        right.append(min(max(x + change, low), high))
+    return traced.inputs.fill(left), traced.inputs.fill(right)
