@@ -38,6 +38,7 @@ _HOMES = {
         "apply",
     ),
     "dpest.analysis.estimate": ("estimate",),
+    "dpest.doors.prove": ("prove",),
     "dpest.audit": ("sampler",),
     "dpest.results": ("Result", "Witness", "Evidence"),
     "dpest.inputs": ("Pair", "generate_patterns"),

@@ -1,0 +1,146 @@
+"""The lower side of a proof: pairs that the alignments name, the input patterns, and a local search."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpest.analysis.exact import estimate_exactly
+from dpest.errors import DpestError
+from dpest.exact.adjacency import Inputs, boxes, unknown_inputs
+from dpest.exact.align import rounded_up
+from dpest.exact.upper import Question, Upper
+from dpest.exact.worst import named_pairs
+from dpest.inputs import Pair, pattern_pairs
+from dpest.results import PairResult
+
+ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
+# Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
+# more of it, on the mechanisms that were tried.
+_NAMED_SECONDS = 8.0
+_LOCAL_SECONDS = 2.0
+_MOST_TRIES = 400
+
+
+@dataclass(frozen=True)
+class Found:
+    """The pair of largest loss, and how many were looked at."""
+
+    best: PairResult | None
+    tried: int
+
+
+class _Search:
+    def __init__(self, question: Question, bound: float) -> None:
+        self.question, self.bound = question, bound
+        self.best: PairResult | None = None
+        self.tried = 0
+        self.seen: set[str] = set()
+
+    @property
+    def done(self) -> bool:
+        """Whether the best pair has reached the bound."""
+        return self.best is not None and (self.best.lower >= self.bound * (1 - ENOUGH) or self.tried >= _MOST_TRIES)
+
+    def look(self, left: Any, right: Any, name: str = "") -> bool:
+        """Asks the exact engine; True where the pair is better than all before it."""
+        key = repr((left, right))
+        if key in self.seen or repr(left) == repr(right):
+            return False
+        self.seen.add(key)
+        self.tried += 1
+        try:
+            (found,) = estimate_exactly(self.question.mechanism, [Pair(name, left, right)], self.question.params).pairs
+        except DpestError:
+            return False
+        if self.best is None or found.lower > self.best.lower:
+            self.best = found
+            return True
+        return False
+
+
+def lower_side(question: Question, upper: Upper | None) -> Found:
+    """The pair of largest loss that was found."""
+    bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
+    search = _Search(question, bound)
+    _try_all(search, _candidates(question, upper), _NAMED_SECONDS)
+    if not search.done:
+        _climb(search, question)
+    return Found(search.best, search.tried)
+
+
+def _try_all(search: _Search, pairs: Iterator[tuple[Any, Any, str]], seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    for left, right, name in pairs:
+        search.look(left, right, name)
+        if search.done or time.perf_counter() > end:
+            return
+
+
+def _candidates(question: Question, upper: Upper | None) -> Iterator[tuple[Any, Any, str]]:
+    if upper is not None:
+        yield from ((left, right, "") for left, right in named_pairs(upper))
+    inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
+    yield from _corners(question, inputs)
+    plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
+    if plain and question.adjacency in ("l1", "linf"):
+        assert question.n is not None
+        yield from ((p.left, p.right, p.name) for p in pattern_pairs(question.n, question.adjacency))
+
+
+def _corners(question: Question, inputs: Inputs) -> Iterator[tuple[Any, Any, str]]:
+    """Values at the ends of their domains (or 0, 1, and far out), changed to other ends."""
+    rng = np.random.default_rng(0)
+    ends = [_ends(f.low, f.high, question.sensitivity) for f in inputs.fields]
+    ways = boxes(question.adjacency, inputs, question.sensitivity) if question.adjacency != "add_remove" else []
+    for _ in range(40):
+        x = [float(rng.choice(e)) for e in ends]
+        if question.adjacency == "add_remove":
+            r = int(rng.integers(len(inputs.rows)))
+            full = inputs.fill(x)
+            yield full, [row for k, row in enumerate(full) if k != r], ""
+            continue
+        moves = ways[int(rng.integers(len(ways)))]
+        y = list(x)
+        for i, (low, high) in moves.items():
+            f = inputs.fields[i]
+            far = [v for v in ends[i] if low <= v - x[i] <= high]
+            near = [x[i] + s for s in (low, high) if math.isfinite(s) and f.low <= x[i] + s <= f.high]
+            y[i] = float(rng.choice([*far, *near, x[i]]))
+        yield inputs.fill(x), inputs.fill(y), ""
+
+
+def _ends(low: float, high: float, sensitivity: float) -> list[float]:
+    finite = [v for v in (low, high) if math.isfinite(v)]
+    return finite if len(finite) == 2 else [*finite, *(v for v in (0.0, sensitivity, 100.0, -100.0) if low <= v <= high)]
+
+
+def _climb(search: _Search, question: Question) -> None:
+    """Moves both inputs of the best pair together, by steps that shrink where they do not help."""
+    end = time.perf_counter() + _LOCAL_SECONDS
+    rng = np.random.default_rng(1)
+    step = 8.0
+    while search.best is not None and step > 1e-3 and time.perf_counter() < end and not search.done:
+        left, right = search.best.pair.left, search.best.pair.right
+        if not _numbers(left) or not _numbers(right) or len(left) != len(right) or question.domain is not None:
+            return
+        better = False
+        for _ in range(2 * len(left)):
+            i, s = int(rng.integers(len(left))), float(rng.choice([-step, step]))
+            better = better or search.look(_moved(left, i, s), _moved(right, i, s))
+            if better or time.perf_counter() > end or search.done:
+                break
+        step = step * 2 if better else step / 2
+
+
+def _numbers(data: Any) -> bool:
+    return isinstance(data, list) and all(isinstance(x, int | float) for x in data)
+
+
+def _moved(data: list[Any], i: int, step: float) -> list[Any]:
+    return [x + step if k == i else x for k, x in enumerate(data)]
