@@ -13,7 +13,6 @@ from dpest.errors import InvalidInput, NotCovered
 from dpest.inputs import Pair
 from dpest.numerics.bracket import Bracketed
 
-
 PAIRS = "the pairs looked at"
 TIGHT = 1e-6  # relative: what counts as agreement of a proved bound with the loss of a pair
 

@@ -52,7 +52,9 @@ class Growth:
             return f"affine: grows by {slopes[0]:.6g} for each unit of {self.parameter}"
         if all(b <= a for (_, a), (_, b) in zip(points, points[1:], strict=False)):
             return "falling"
-        return "growing" if all(b >= a for (_, a), (_, b) in zip(points, points[1:], strict=False)) else "neither rising nor falling"
+        return (
+            "growing" if all(b >= a for (_, a), (_, b) in zip(points, points[1:], strict=False)) else "neither rising nor falling"
+        )
 
     def __str__(self) -> str:
         head = f"{self.parameter:>12}  {'lower':>14}  {'upper':>14}  tight"

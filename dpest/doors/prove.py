@@ -48,7 +48,25 @@ def prove(
     """
     if isinstance(n, list | tuple | range):
         sizes = list(n)
-        return Growth("n", tuple((k, prove(mechanism, k, adjacency=adjacency, sensitivity=sensitivity, domain=domain, progress=progress, params=params, **keywords)) for k in sizes))
+        return Growth(
+            "n",
+            tuple(
+                (
+                    k,
+                    prove(
+                        mechanism,
+                        k,
+                        adjacency=adjacency,
+                        sensitivity=sensitivity,
+                        domain=domain,
+                        progress=progress,
+                        params=params,
+                        **keywords,
+                    ),
+                )
+                for k in sizes
+            ),
+        )
     question = _question(mechanism, n, adjacency, sensitivity, domain, {**(params or {}), **keywords})
     start = time.perf_counter()
     values = finite_values(domain)
@@ -64,7 +82,9 @@ def _question(
     if not callable(mechanism):
         raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
     if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
-        raise InvalidInput(f"n must be a whole number >= 1 (rows of the input), or left out for a mechanism of one value, got {n!r}")
+        raise InvalidInput(
+            f"n must be a whole number >= 1 (rows of the input), or left out for a mechanism of one value, got {n!r}"
+        )
     name = check_adjacency(adjacency)
     number = isinstance(sensitivity, int | float | np.number) and not isinstance(sensitivity, bool)
     if not number or not 0 < sensitivity < math.inf:
@@ -126,7 +146,9 @@ def _result(question: Question, upper: Upper | None, found: Found, reason: str, 
 
 def scope(question: Question) -> str:
     """Which inputs the answer is about, in words."""
-    distance = "" if question.sensitivity == 1 or question.adjacency in ("replace", "add_remove") else f" (by {question.sensitivity:g})"
+    distance = (
+        "" if question.sensitivity == 1 or question.adjacency in ("replace", "add_remove") else f" (by {question.sensitivity:g})"
+    )
     rows = "" if question.n is None else f" of {question.n} row{'s' if question.n > 1 else ''}"
     return f"all {question.adjacency}-adjacent inputs{rows}{distance}"
 

@@ -102,7 +102,9 @@ def _change(terms: Iterable[tuple[int, Rational]], policy: Policy, box: Box) -> 
     return constant, slopes
 
 
-def _least(constant: Rational, slopes: Mapping[int, Rational], moves: Mapping[int, tuple[Rational | None, Rational | None]]) -> Rational | None:
+def _least(
+    constant: Rational, slopes: Mapping[int, Rational], moves: Mapping[int, tuple[Rational | None, Rational | None]]
+) -> Rational | None:
     """The smallest value over a box; None where it is unbounded."""
     for i, c in slopes.items():
         if c:
@@ -238,16 +240,21 @@ def _cell_key(region: Region) -> frozenset[Row]:
     return frozenset(cell(region))
 
 
-def total(
-    steps: Iterable[Step], programs: Sequence[Sequence[Region]], cases: Sequence[Case]
-) -> Rational:
-    """The bound that the steps prove: the largest cost; what arrives in one region from several is added up."""
-    arriving: dict[tuple[int, frozenset[Row], int], list[Rational]] = {}
+def total(steps: Iterable[Step], programs: Sequence[Sequence[Region]], cases: Sequence[Case]) -> Rational:
+    """The bound that the steps prove: the largest cost, added up over groups of outputs that share no draw.
+
+    What arrives in one region from several is added up as probabilities are.
+    """
+    arriving: dict[tuple[int, int, frozenset[Row], int], list[Rational]] = {}
     for s in steps:
         if s.apart is None:
             source = programs[cases[s.case].source][s.source]
-            arriving.setdefault((s.case, _cell_key(source), s.target), []).append(s.cost)
-    return max((together(costs) for costs in arriving.values()), default=ZERO)
+            arriving.setdefault((s.case, source.group, _cell_key(source), s.target), []).append(s.cost)
+    largest: dict[int, dict[int, Rational]] = {}
+    for (case, group, _, _), costs in arriving.items():
+        groups = largest.setdefault(case, {})
+        groups[group] = max(groups.get(group, ZERO), together(costs))
+    return max((sum(groups.values(), ZERO) for groups in largest.values()), default=ZERO)
 
 
 def together(costs: Sequence[Rational]) -> Rational:

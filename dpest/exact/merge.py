@@ -49,7 +49,7 @@ def merged(regions: Sequence[Region], inputs: Mapping[int, Law] = NO_INPUTS) -> 
     """The regions, put together as far as unions of two go; `inputs` are the laws that stand for unknown inputs."""
     groups: dict[Any, list[Region]] = {}
     for region in regions:
-        groups.setdefault((region.key, region.released), []).append(region)
+        groups.setdefault((region.group, region.key, region.released), []).append(region)
     return [r for group in groups.values() for r in (_merged_group(group, inputs) if len(group) > 1 else group)]
 
 
@@ -68,7 +68,7 @@ def _merged_group(group: list[Region], inputs: Mapping[int, Law]) -> list[Region
                 i = -1
                 break
         i += 1
-    whole = Region(group[0].key, (), group[0].released, tuple(sorted(drawn.items(), key=lambda t: t[0])))
+    whole = Region(group[0].key, (), group[0].released, tuple(sorted(drawn.items(), key=lambda t: t[0])), group[0].group)
     return [with_rows(whole, sorted(s, key=_order)) for s in sets]
 
 

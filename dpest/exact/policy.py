@@ -131,9 +131,7 @@ class _Columns:
                 out[self.program.column(("s", v, int(sign)), cost=price, low=ZERO, whole=law.discrete)] = sign
         return out
 
-    def _sloped(
-        self, v: int, law: Law, inputs: Sequence[int], up: Rational | None, down: Rational | None
-    ) -> dict[int, Rational]:
+    def _sloped(self, v: int, law: Law, inputs: Sequence[int], up: Rational | None, down: Rational | None) -> dict[int, Rational]:
         """A draw that follows inputs: its price is at least that of the largest shift either way."""
         program, whole = self.program, law.discrete
         constant = program.column(("s", v), whole=whole)

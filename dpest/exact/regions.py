@@ -13,10 +13,12 @@ from typing import Any, TypeAlias
 
 from dpest.engine.cases import Affine, Constant, Floor, LeafValue, expand, pinned_leaves
 from dpest.engine.columns import constant_key
+from dpest.engine.links import Links
 from dpest.engine.resolve import Literal
 from dpest.engine.trace import Path
 from dpest.errors import ExactRefused
-from dpest.graph.nodes import Draw, Relation
+from dpest.exact.symbols import Unknown
+from dpest.graph.nodes import Draw, Relation, is_node
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
 
@@ -53,6 +55,7 @@ class Region:
     rows: tuple[Row, ...]
     released: tuple[Released, ...]
     laws: tuple[tuple[int, Law], ...]  # of every draw that a row or a released value mentions
+    group: int = 0  # outputs that share no draw with the others are described apart, in a group of their own
 
     @cached_property
     def law(self) -> dict[int, Law]:
@@ -97,13 +100,29 @@ def scaled_row(terms: Terms, constant: Rational, strict: bool, laws: Mapping[int
     return Row(tuple((v, c / lead) for v, c in terms), constant / lead, strict and all(law.discrete for law in kinds))
 
 
-def regions(path: Path, inputs: Sequence[Draw] = ()) -> list[Region]:
-    """The regions of one path: one for each case of its outputs."""
+def regions(path: Path, inputs: Sequence[Draw] = (), positions: Sequence[int] | None = None, group: int = 0) -> list[Region]:
+    """The regions of one path: one for each case of its outputs, or of the outputs at some positions."""
     variables = Variables(path.made, inputs)
-    leaves = path.output.leaves
+    leaves = path.output.leaves if positions is None else tuple(path.output.leaves[i] for i in positions)
     pins = pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else ()
     cases = expand(leaves, path.conditions, list(range(len(leaves))), pins)
-    return [_region(path, x.literals, x.values, variables) for x in cases]
+    found = [_region(path, x.literals, x.values, variables) for x in cases]
+    return found if positions is None else [replace(r, key=(*r.key, tuple(positions)), group=group) for r in found]
+
+
+def output_groups(path: Path) -> list[list[int]]:
+    """The positions of outputs that share draws with each other and with no other output; constants are in no group."""
+    link = Links()
+    for x in path.conditions:
+        link.join([id(d) for d, _ in x.terms if not isinstance(d.law, Unknown)])
+    drawn = {i: [id(d) for d in draws if not isinstance(d.law, Unknown)] for i, draws in enumerate(path.draws)}
+    for ids in drawn.values():
+        link.join(ids)
+    groups: dict[Any, list[int]] = {}
+    for i, ids in drawn.items():
+        if is_node(path.output.leaves[i]):
+            groups.setdefault(link.root(ids[0]) if ids else ("input", i), []).append(i)
+    return list(groups.values())
 
 
 def _region(path: Path, literals: Sequence[Literal], values: Sequence[LeafValue], variables: Variables) -> Region:

@@ -92,6 +92,7 @@ def _region(region: Region) -> dict[str, Any]:
         "rows": [[_terms(r.terms), str(r.constant), r.strict] for r in region.rows],
         "released": [[_terms(r.terms), str(r.constant), None if r.offset is None else str(r.offset)] for r in region.released],
         "laws": {str(v): _law(law) for v, law in region.laws},
+        "group": region.group,
     }
 
 
@@ -118,9 +119,7 @@ def _end(x: Rational | None) -> str | None:
 def _step(step: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"case": step.case, "source": step.source, "target": step.target, "cost": str(step.cost)}
     if step.policy is not None:
-        out["shifts"] = {
-            str(v): [str(s.constant), _terms(s.slopes)] for v, s in step.policy.items() if s.constant or s.slopes
-        }
+        out["shifts"] = {str(v): [str(s.constant), _terms(s.slopes)] for v, s in step.policy.items() if s.constant or s.slopes}
     if step.apart is not None:
         out["apart"] = _terms(step.apart)
     if step.crossing is not None:
@@ -162,6 +161,7 @@ def _read_region(data: Mapping[str, Any]) -> Region:
             for terms, constant, offset in data["released"]
         ),
         tuple((int(v), _read_law(law)) for v, law in data["laws"].items()),
+        int(data["group"]),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpest.engine.cases import MOST_CASES
+from dpest.engine.trace import Trace
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.adjacency import Box, Inputs, boxes, unknown_inputs, whole_box
 from dpest.exact.certificate import Case, Certificate, Step
@@ -16,13 +17,15 @@ from dpest.exact.cross import apart, cross
 from dpest.exact.folding import Known
 from dpest.exact.merge import contradiction, merged
 from dpest.exact.policy import cheapest_policy, cost_of
-from dpest.exact.regions import Region, Row, regions
+from dpest.exact.regions import Region, Row, output_groups, regions
 from dpest.exact.storage import digest_of
 from dpest.exact.symbols import Symbols, Unknown, symbolic_trace
 from dpest.graph.words import words
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational
 
+# Combinations of independent outputs up to this many are looked at one by one: the bound is then never looser for it.
+_FEW_COMBINATIONS = 400
 _MOST_CROSSINGS = 3_000  # programs for pairs of regions in different cells
 
 
@@ -107,16 +110,33 @@ def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, .
     traced = symbolic_trace(question.mechanism, data, symbols, question.params)
     if traced.log_unexplored > -math.inf:
         raise ExactRefused("a loop without a bound on its length: paths that were not explored cannot be aligned")
-    found: list[Region] = []
-    for path in traced.paths:
-        found.extend(regions(path, symbols.inputs))
+    found = _grouped(traced, symbols)
+    for path in traced.paths if found is None else ():
+        found = [*(found or ()), *regions(path, symbols.inputs)]
         if len(found) > MOST_CASES:
             raise BudgetExceeded(f"the mechanism has more than {MOST_CASES} regions of runs with one form of output")
+    assert found is not None
     laws = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
     by_cell: dict[frozenset[Row], list[Region]] = {}
     for region in found:
         by_cell.setdefault(frozenset(cell(region)), []).append(region)
     return tuple(r for group in by_cell.values() for r in merged(group, laws))
+
+
+def _grouped(traced: Trace, symbols: Symbols) -> list[Region] | None:
+    """The regions of groups of outputs that share no draw, where all combinations of them would be many.
+
+    Losses of independent groups add for one pair of inputs: the sum of the largest costs bounds the loss.
+    """
+    if len(traced.paths) != 1 or traced.paths[0].conditions:
+        return None
+    path = traced.paths[0]
+    groups = output_groups(path)
+    if len(groups) < 2:
+        return None
+    found = [regions(path, symbols.inputs, positions, g) for g, positions in enumerate(groups)]
+    apart_ = any(cell(r) for group in found for r in group)
+    return None if apart_ or math.prod(map(len, found)) <= _FEW_COMBINATIONS else [r for group in found for r in group]
 
 
 def upper_side(question: Question) -> Upper:

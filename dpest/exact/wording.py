@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpest.exact.cross import conditions
 from dpest.exact.regions import Region, Row
-from dpest.numerics.rationals import ZERO, Rational
+from dpest.numerics.rationals import Rational
 
 if TYPE_CHECKING:
     from dpest.exact.certificate import Certificate, Step

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,11 @@ from dpest.numerics.rationals import ZERO, Rational
 
 # Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more.
 _DISTANCES = (40.0, 12.0, 150.0, 4.0, 1.0)
-_MOST_MIXED = 8
-_MOST_STEPS = 6  # steps of largest cost that are tried, cheapest to evaluate first
+_MOST_MIXED = 4  # inputs without one worst end of which every combination of ends is looked at
+_FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
+_MOST_STEPS = 6  # regions of largest cost that are tried
+_MOST_COMBINATIONS = 5_000
+_MOST_RANKED = 24  # regions of largest cost whose directions are compared
 
 _NEAR = Rational(1, 10**9)  # costs this close to the largest are tried too
 
@@ -50,23 +53,83 @@ def _ways(traced: Traced, case: Case, region: Region, policy: Policy) -> Iterato
                 yield _pair(traced, case, q, d)
 
 
-def _targets(upper: Upper) -> list[tuple[Case, Region, Policy]]:
-    """The regions of largest cost, those with few conditions first; the one that resisted where there is no bound."""
+def _targets(upper: Upper) -> list[_Target]:
+    """The regions of largest cost, those that one direction makes hard first; the one that resisted where there is no bound."""
     if upper.obstacle is not None:
         return [(upper.obstacle.case, upper.obstacle.region, {})]
     assert upper.certificate is not None
-    steps = [s for s in upper.certificate.steps if s.apart is None]
-    most = max((s.cost for s in steps), default=ZERO)
-    near = [s for s in steps if s.cost >= most * (1 - _NEAR)]
-    found = [_target(upper.traced, s) for s in near]
-    least = min((len(t[1].rows) for t in found), default=0)
+    by_case: dict[int, dict[int, list[Step]]] = {}
+    for step in upper.certificate.steps:
+        if step.apart is None:
+            region = _region(upper.traced, step)
+            by_case.setdefault(step.case, {}).setdefault(region.group, []).append(step)
+    largest = {c: sum((max(s.cost for s in steps) for steps in groups.values()), ZERO) for c, groups in by_case.items()}
+    most = max(largest.values(), default=ZERO)
+    found: list[_Target] = []
+    for c, groups in by_case.items():
+        if largest[c] >= most * (1 - _NEAR):
+            near = [_near(steps) for steps in groups.values()]
+            found.extend(_united(upper.traced, combination) for combination in _agreeing(upper.traced, near))
+    least = min((len(region.rows) for _, region, _ in found), default=0)
     # The shortest path that costs most is often a borderline case, at which the loss is approached slowly.
-    return sorted(found, key=lambda t: abs(len(t[1].rows) - least - 2))[:_MOST_STEPS]
+    found.sort(key=lambda t: (_conflicts(t[1]), abs(len(t[1].rows) - least - 2)))
+    return sorted(found[:_MOST_RANKED], key=lambda t: _promise(*t))[:_MOST_STEPS]
 
 
-def _target(traced: Traced, step: Step) -> tuple[Case, Region, Policy]:
-    case = traced.cases[step.case]
-    return case, traced.programs[case.source][step.source], step.policy or {}
+_Target = tuple[Case, Region, Policy]
+
+
+def _region(traced: Traced, step: Step) -> Region:
+    return traced.programs[traced.cases[step.case].source][step.source]
+
+
+def _near(steps: Sequence[Step]) -> list[Step]:
+    most = max(s.cost for s in steps)
+    return [s for s in steps if s.cost >= most * (1 - _NEAR)]
+
+
+def _agreeing(traced: Traced, near: Sequence[Sequence[Step]]) -> list[tuple[Step, ...]]:
+    """Combinations of steps of independent groups, those first whose conditions pull the inputs the same way."""
+    if len(near) == 1:
+        return [(s,) for s in near[0]]
+    pulls = {id(s): _pulls(_region(traced, s)) for steps in near for s in steps}
+
+    def conflicts(combination: tuple[Step, ...]) -> int:
+        signs = [pulls[id(s)] for s in combination]
+        return sum((v, not up) in signs[0] for other in signs[1:] for v, up in other)
+
+    listed = list(itertools.islice(itertools.product(*near), _MOST_COMBINATIONS))
+    return sorted(listed, key=conflicts)[:_MOST_RANKED]
+
+
+def _pulls(region: Region) -> set[tuple[int, bool]]:
+    """The inputs with the signs with which they enter the conditions."""
+    return {(v, c > 0) for row in conditions(region) for v, c in row.terms if v < 0}
+
+
+def _conflicts(region: Region) -> int:
+    """How many inputs enter the conditions with both signs."""
+    pulls = _pulls(region)
+    return sum((v, not up) in pulls for v, up in pulls)
+
+
+def _united(traced: Traced, steps: Sequence[Step]) -> _Target:
+    """Regions of independent groups of outputs as one."""
+    found = [_region(traced, s) for s in steps]
+    policy: Policy = {}
+    for s in steps:
+        policy.update(s.policy or {})
+    rows = tuple(r for region in found for r in region.rows)
+    released = tuple(r for region in found for r in region.released)
+    laws = tuple(pair for region in found for pair in region.laws)
+    return traced.cases[steps[0].case], Region(None, rows, released, laws), policy
+
+
+def _promise(case: Case, region: Region, policy: Policy) -> tuple[float, float]:
+    """Smaller is better: first the cost at the worst difference, then how far one direction makes its conditions hard."""
+    d = next(_differences(case, region, policy), {})
+    hard = next(_hard_sets(region, policy, d))
+    return -_dual(region, d)[0], -round(_ray(conditions(region), _variables(region, d), hard)[1], 6)
 
 
 def _differences(case: Case, region: Region, policy: Policy) -> Iterator[Point]:
@@ -83,26 +146,17 @@ def _differences(case: Case, region: Region, policy: Policy) -> Iterator[Point]:
     for v in moves:
         if v not in mixed:
             fixed[v] = moves[v][0 if signs.get(v) == {True} else 1] if v in signs else 0.0
-    prices = {v: law.shift_cost() for v, law in region.laws}
-    vertices = [dict(zip(mixed, ends, strict=True)) for ends in _vertices([moves[v] for v in mixed])]
-    vertices.sort(key=lambda d: -_cost(policy, prices, d))
-    for d in vertices[:4]:
-        yield {**fixed, **d}
+    vertices = [{**fixed, **dict(zip(mixed, ends, strict=True))} for ends in _vertices([moves[v] for v in mixed])]
+    upwards = sum(math.copysign(1.0, x) for x in fixed.values()) >= 0
+    # Of equally dear ends, those that go with the other inputs: the loss is then largest far out, not in between.
+    ranked = [(-_dual(region, d)[0], sum((d[v] > 0) != upwards for v in mixed), k) for k, d in enumerate(vertices)]
+    yield from (vertices[k] for _, _, k in sorted(ranked)[:4])
 
 
 def _vertices(ends: Sequence[tuple[float, ...]]) -> Iterator[tuple[float, ...]]:
     if len(ends) <= _MOST_MIXED:
         return iter(itertools.product(*ends))
     return iter([tuple(e[1] for e in ends), tuple(e[0] for e in ends), tuple(e[i % 2] for i, e in enumerate(ends))])
-
-
-def _cost(policy: Policy, prices: Mapping[int, Any], d: Point) -> float:
-    total = 0.0
-    for v, shift in policy.items():
-        s = _at(shift, d)
-        each = prices[v][0 if s > 0 else 1]
-        total += abs(s) * (math.inf if each is None else float(each)) if s else 0.0
-    return total
 
 
 def _at(shift: Shift, d: Point) -> float:
@@ -114,8 +168,8 @@ def _hard_sets(region: Region, policy: Policy, d: Point) -> Iterator[frozenset[i
     rows = conditions(region)
     tight = frozenset(i for i, row in enumerate(rows) if policy and abs(_slack(row, policy, d)) < 1e-9 and _moved(row, d))
     yield tight
-    dual = _multipliers(region, rows, d)
-    if dual is not None and dual != tight:
+    dual = _dual(region, d)[1]
+    if dual != tight:
         yield dual
 
 
@@ -128,38 +182,38 @@ def _moved(row: Row, d: Point) -> bool:
     return any(d.get(v, 0.0) for v, _ in row.terms)
 
 
-def _multipliers(region: Region, rows: Sequence[Row], d: Point) -> frozenset[int] | None:
-    """The conditions with a positive multiplier in the dual at d; in a cone where prices are infinite."""
+def _dual(region: Region, d: Point) -> tuple[float, frozenset[int]]:
+    """The cost of the cheapest shift at d (infinite where there is none), and the conditions with a positive multiplier."""
     from scipy.optimize import linprog
 
-    draws = [v for v, _ in region.laws]
+    rows = conditions(region)
+    draws = {v: k for k, (v, _) in enumerate(region.laws)}
     expressions = [*(r.terms for r in rows), *(r.terms for r in region.released)]
     matrix = np.zeros((len(draws), len(expressions)))
     gain = np.zeros(len(expressions))
     for j, terms in enumerate(expressions):
         for v, c in terms:
             if v >= 0:
-                matrix[draws.index(v), j] += float(c)
+                matrix[draws[v], j] += float(c)
             else:
                 gain[j] -= float(c) * d.get(v, 0.0)
     prices = [law.shift_cost() for _, law in region.laws]
     upper = np.array([np.inf if up is None else float(up) for up, _ in prices])
     lower = np.array([np.inf if down is None else float(down) for _, down in prices])
-    finite_up, finite_down = np.isfinite(upper), np.isfinite(lower)
-    a = np.vstack([matrix[finite_up], -matrix[finite_down]])
-    b = np.concatenate([upper[finite_up], lower[finite_down]])
-    bounds = [(0.0, 1e6)] * len(rows) + [(-1e6, 1e6)] * len(region.released)
+    a = np.vstack([matrix[np.isfinite(upper)], -matrix[np.isfinite(lower)]])
+    b = np.concatenate([upper[np.isfinite(upper)], lower[np.isfinite(lower)]])
+    bounds = [(0.0, _FAR)] * len(rows) + [(-_FAR, _FAR)] * len(region.released)
     found = linprog(-gain, A_ub=a if len(a) else None, b_ub=b if len(a) else None, bounds=bounds, method="highs")
     if found.status != 0:
-        return None
-    return frozenset(j for j in range(len(rows)) if found.x[j] > 1e-12)
+        return 0.0, frozenset()
+    return round(-float(found.fun), 9), frozenset(j for j in range(len(rows)) if found.x[j] > 1e-12)
 
 
 def _inputs(traced: Traced, region: Region, d: Point, hard: frozenset[int]) -> Iterator[Point]:
     """Inputs at growing distances along the ray that makes the hard conditions rare and the others easy."""
     rows = conditions(region)
-    variables = sorted({v for r in region.rows for v, _ in r.terms if v < 0} | set(d), reverse=True)
-    ray = _ray(rows, variables, hard)
+    variables = _variables(region, d)
+    ray = _ray(rows, variables, hard)[0]
     unit = max((law.scale for _, law in region.laws if isinstance(law, Continuous)), default=1.0)
     unit = max([unit, *(1.0 / float(law.shift_cost()[0] or 1) for _, law in region.laws if law.discrete)])
     for distance in _DISTANCES:
@@ -168,8 +222,12 @@ def _inputs(traced: Traced, region: Region, d: Point, hard: frozenset[int]) -> I
             return
 
 
-def _ray(rows: Sequence[Row], variables: Sequence[int], hard: frozenset[int]) -> npt.NDArray[np.float64]:
-    """The direction along which the hard conditions fall and the others rise, as evenly as can be."""
+def _variables(region: Region, d: Point) -> list[int]:
+    return sorted({v for r in region.rows for v, _ in r.terms if v < 0} | set(d), reverse=True)
+
+
+def _ray(rows: Sequence[Row], variables: Sequence[int], hard: frozenset[int]) -> tuple[npt.NDArray[np.float64], float]:
+    """The direction along which the hard conditions fall and the others rise, as evenly as can be, and how well it does."""
     from scipy.optimize import linprog
 
     n = len(variables)
@@ -184,12 +242,12 @@ def _ray(rows: Sequence[Row], variables: Sequence[int], hard: frozenset[int]) ->
             own[n if i in hard else n + 1] = 1.0
             a.append(own)
     if not a:
-        return np.zeros(n)
+        return np.zeros(n), 2.0
     goal = np.concatenate([np.zeros(n), [-1.0, -0.25]])
     found = linprog(
         goal, A_ub=np.array(a), b_ub=np.zeros(len(a)), bounds=[(-1.0, 1.0)] * n + [(0.0, 1.0), (-1.0, 1.0)], method="highs"
     )
-    return np.asarray(found.x[:n], float) if found.status == 0 else np.zeros(n)
+    return (np.asarray(found.x[:n], float), -float(found.fun)) if found.status == 0 else (np.zeros(n), -1.0)
 
 
 def _pair(traced: Traced, case: Case, q: Point, d: Point) -> tuple[Any, Any]:
