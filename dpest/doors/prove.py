@@ -13,7 +13,7 @@ from dpest.analysis.exact import estimate_exactly
 from dpest.doors.growth import Growth
 from dpest.doors.search import Found, lower_side
 from dpest.engine.trace import Trace, trace
-from dpest.errors import DpestError, ExactRefused, InvalidInput, RandomTruth, UnsupportedOperation
+from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, RandomTruth, UnsupportedOperation
 from dpest.exact.adjacency import check_adjacency, finite_values
 from dpest.exact.align import rounded_up
 from dpest.exact.finite import adjacent_pairs, symmetry_key
@@ -100,15 +100,22 @@ def _proved(question: Question, start: float) -> Result:
     reason = ""
     try:
         upper = upper_side(question)
-    except (RandomTruth, UnsupportedOperation) as error:
-        raise InvalidInput(
-            f"prove(...) runs {question.name} on unknown inputs, and one of them cannot stay unknown: {error}. Give domain=[...] "
-            "(finitely many values are enumerated), or keep the input in sums and comparisons"
-        ) from error
+    except (RandomTruth, UnsupportedOperation, InvalidLaw) as error:
+        raise InvalidInput(_needs_a_number(question, str(error).split(":")[0])) from error
     except ExactRefused as error:
         reason = str(error)
+        if "product of two random values" in reason or "division by a random value" in reason:
+            raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
     found = lower_side(question, upper)
     return _result(question, upper, found, reason, start)
+
+
+def _needs_a_number(question: Question, what: str) -> str:
+    said = what.replace("a random value", "an unknown input")
+    return (
+        f"prove(...) runs {question.name} on unknown inputs, and {said}: give domain=[...], a finite set whose pairs are all "
+        "looked at, or keep the input in sums and comparisons"
+    )
 
 
 def _result(question: Question, upper: Upper | None, found: Found, reason: str, start: float) -> Result:

@@ -12,19 +12,21 @@ import numpy as np
 
 from dpest.analysis.exact import estimate_exactly
 from dpest.errors import DpestError
-from dpest.exact.adjacency import Inputs, boxes, unknown_inputs
+from dpest.exact.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.align import rounded_up
 from dpest.exact.upper import Question, Upper
-from dpest.exact.worst import named_pairs
+from dpest.exact.worst import landmarks, named_pairs
 from dpest.inputs import Pair, pattern_pairs
 from dpest.results import PairResult
 
 ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
-_NAMED_SECONDS = 8.0
+_NAMED_SECONDS = 5.0
 _LOCAL_SECONDS = 2.0
 _MOST_TRIES = 400
+_CORNERS = 80
+_BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 
 @dataclass(frozen=True)
@@ -86,19 +88,19 @@ def _candidates(question: Question, upper: Upper | None) -> Iterator[tuple[Any, 
     if upper is not None:
         yield from ((left, right, "") for left, right in named_pairs(upper))
     inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
-    yield from _corners(question, inputs)
+    yield from _corners(question, inputs, [] if upper is None else landmarks(upper.traced))
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
     if plain and question.adjacency in ("l1", "linf"):
         assert question.n is not None
         yield from ((p.left, p.right, p.name) for p in pattern_pairs(question.n, question.adjacency))
 
 
-def _corners(question: Question, inputs: Inputs) -> Iterator[tuple[Any, Any, str]]:
-    """Values at the ends of their domains (or 0, 1, and far out), changed to other ends."""
+def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator[tuple[Any, Any, str]]:
+    """Values at the ends of their domains, next to the program's own constants, and far out, changed to other such values."""
     rng = np.random.default_rng(0)
-    ends = [_ends(f.low, f.high, question.sensitivity) for f in inputs.fields]
+    ends = [_ends(f, question.sensitivity, marks) for f in inputs.fields]
     ways = boxes(question.adjacency, inputs, question.sensitivity) if question.adjacency != "add_remove" else []
-    for _ in range(40):
+    for _ in range(_CORNERS):
         x = [float(rng.choice(e)) for e in ends]
         if question.adjacency == "add_remove":
             r = int(rng.integers(len(inputs.rows)))
@@ -110,14 +112,19 @@ def _corners(question: Question, inputs: Inputs) -> Iterator[tuple[Any, Any, str
         for i, (low, high) in moves.items():
             f = inputs.fields[i]
             far = [v for v in ends[i] if low <= v - x[i] <= high]
-            near = [x[i] + s for s in (low, high) if math.isfinite(s) and f.low <= x[i] + s <= f.high]
+            steps = (low, high) if f.whole else (low, high, low / 2, high / 2)
+            near = [x[i] + s for s in steps if math.isfinite(s) and f.low <= x[i] + s <= f.high]
             y[i] = float(rng.choice([*far, *near, x[i]]))
         yield inputs.fill(x), inputs.fill(y), ""
 
 
-def _ends(low: float, high: float, sensitivity: float) -> list[float]:
-    finite = [v for v in (low, high) if math.isfinite(v)]
-    return finite if len(finite) == 2 else [*finite, *(v for v in (0.0, sensitivity, 100.0, -100.0) if low <= v <= high)]
+def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
+    around = [
+        m + s for m in marks for s in ((0.0, -1.0, 1.0) if f.whole else (0.0, -_BESIDE, _BESIDE, -sensitivity, sensitivity))
+    ]
+    far = [] if math.isfinite(f.low) and math.isfinite(f.high) else [0.0, sensitivity, 100.0, -100.0]
+    listed = [v for v in (f.low, f.high, *far, *around) if math.isfinite(v) and f.low <= v <= f.high]
+    return sorted({float(round(v)) if f.whole else v for v in listed})
 
 
 def _climb(search: _Search, question: Question) -> None:

@@ -109,8 +109,8 @@ def _template(domain: Any) -> Any:
     if isinstance(domain, tuple) and domain and all(isinstance(x, tuple | Mapping) or x in (int, float, None) for x in domain):
         return tuple(_template(x) for x in domain)
     raise InvalidInput(
-        f"domain={domain!r} is not a domain: write (low, high) for numbers between two bounds, int for whole numbers, a list, set "
-        "or range of values, or a tuple or dict of domains for rows with several columns"
+        f"domain={domain!r} is not a domain: write (low, high) for numbers between two bounds, int for whole numbers, a list, "
+        "set or range of values, or a tuple or dict of domains for rows with several columns"
     )
 
 

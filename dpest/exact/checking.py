@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from dpest.exact.adjacency import Box
+from dpest.exact.adjacency import Box, Range
 from dpest.exact.align import rounded_up
+from dpest.exact.cells import cell
 from dpest.exact.certificate import Case, Certificate, Step
-from dpest.exact.cross import Crossing, Multipliers, apart, change, conditions, known_rows
-from dpest.exact.policy import Policy, Shift, cost_of
+from dpest.exact.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
+from dpest.exact.policy import Policy, Shift, cost_of, is_whole
 from dpest.exact.regions import Region, Row
 from dpest.exact.storage import digest_of
 from dpest.laws.law import Law
@@ -54,7 +55,7 @@ def _step_fault(certificate: Certificate, step: Step) -> str | None:
     if step.policy is not None:
         if case.source != case.target or step.source != step.target:
             return "a region can only go to itself by a policy"
-        return _policy_fault(source, step.policy, case.box, step.cost)
+        return _policy_fault(source, step.policy, case.box, certificate.input_laws, step.cost)
     laws = certificate.input_laws
     if step.apart is not None:
         rows = apart(cell(source), cell(target), case.box, laws)
@@ -63,7 +64,7 @@ def _step_fault(certificate: Certificate, step: Step) -> str | None:
     return _crossing_fault(source, target, case.box, laws, step.crossing, step.cost)
 
 
-def _policy_fault(region: Region, policy: Policy, box: Box, cost: Rational) -> str | None:
+def _policy_fault(region: Region, policy: Policy, box: Box, inputs: Mapping[int, Law], cost: Rational) -> str | None:
     moves = dict(box.moves)
     if not set(policy) <= set(region.law) or any(i not in moves for s in policy.values() for i, _ in s.slopes):
         return "it shifts a draw that the region does not have"
@@ -72,7 +73,7 @@ def _policy_fault(region: Region, policy: Policy, box: Box, cost: Rational) -> s
         numbers = [shift.constant, *(c for _, c in shift.slopes)]
         if law.discrete and any(x.denominator != 1 for x in numbers):
             return "a whole-number draw is shifted by a fraction"
-        if law.discrete and any(end is None or end.denominator != 1 for i, _ in shift.slopes for end in moves[i]):
+        if law.discrete and any(not is_whole(inputs[i]) for i, _ in shift.slopes):
             return "a whole-number draw follows an input that is not whole"
     for value in region.released:
         constant, slopes = _change(value.terms, policy, box)
@@ -102,9 +103,7 @@ def _change(terms: Iterable[tuple[int, Rational]], policy: Policy, box: Box) -> 
     return constant, slopes
 
 
-def _least(
-    constant: Rational, slopes: Mapping[int, Rational], moves: Mapping[int, tuple[Rational | None, Rational | None]]
-) -> Rational | None:
+def _least(constant: Rational, slopes: Mapping[int, Rational], moves: Mapping[int, Range]) -> Rational | None:
     """The smallest value over a box; None where it is unbounded."""
     for i, c in slopes.items():
         if c:
@@ -113,11 +112,6 @@ def _least(
                 return None
             constant += c * end
     return constant
-
-
-def cell(region: Region) -> list[Row]:
-    """The conditions of a region on inputs alone."""
-    return [r for r in region.rows if not any(v >= 0 for v, _ in r.terms)]
 
 
 def _contradict(rows: Sequence[Row], multipliers: Multipliers) -> bool:
@@ -175,12 +169,13 @@ def _crossing_fault(
     for row, multipliers in zip(needed, crossing.conditions, strict=True):
         if not _proved(*_at_target(row.terms, row.constant, shifts, box), known, multipliers, False):
             return "a condition need not hold after the shift"
-    return _pricing_fault(crossing, drawn, shifts, known, cost)
+    return _pricing_fault(crossing, drawn, laws, shifts, known, cost)
 
 
 def _pricing_fault(
     crossing: Crossing,
     drawn: Mapping[int, Law],
+    laws: Mapping[int, Law],
     shifts: Mapping[int, tuple[dict[int, Rational], Rational]],
     known: Sequence[Row],
     cost: Rational,
@@ -189,7 +184,9 @@ def _pricing_fault(
     if [v for v, _ in crossing.prices] != list(shifts) or len(crossing.pricing) != len(shifts):
         return "a shift has no price"
     for (v, (terms, constant)), reasons in zip(shifts.items(), crossing.pricing, strict=True):
-        if drawn[v].discrete and any(x.denominator != 1 for x in (*terms.values(), constant)):
+        if drawn[v].discrete and (
+            any(x.denominator != 1 for x in (*terms.values(), constant)) or not all(whole_variable(i, laws) for i in terms)
+        ):
             return "a whole-number draw is shifted by a fraction"
         for sign, each, multipliers in zip((1, -1), drawn[v].shift_cost(), reasons, strict=True):
             scale = -exact(sign) * (1 if each is None else each)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpest.exact.adjacency import Box
+from dpest.exact.policy import is_whole
 from dpest.exact.programs import Program
 from dpest.exact.regions import Region, Row, Terms, support_rows
 from dpest.laws.law import Law
@@ -130,7 +131,7 @@ class _Unknowns:
         self.follows: dict[int, list[int]] = {}
         for v, law in laws.items():
             able = law.shift_cost() != (None, None)
-            self.follows[v] = [i for i in free if not law.discrete or _whole(i, inputs)] if able else []
+            self.follows[v] = [i for i in free if not law.discrete or whole_variable(i, inputs)] if able else []
             if able:
                 program.column(("s", v), whole=law.discrete)
                 for i in self.follows[v]:
@@ -214,9 +215,10 @@ class _Unknowns:
         )
 
 
-def _whole(i: int, inputs: Mapping[int, Law]) -> bool:
+def whole_variable(i: int, inputs: Mapping[int, Law]) -> bool:
+    """Whether an input, or the change of one, is a whole number."""
     law = inputs.get(i, inputs.get(i - _CHANGE))
-    return law is not None and bool(getattr(law, "integral", False))
+    return law is not None and is_whole(law)
 
 
 def apart(source: Iterable[Row], target: Iterable[Row], box: Box, inputs: Mapping[int, Law]) -> list[Row]:

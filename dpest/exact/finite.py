@@ -27,7 +27,7 @@ def adjacent_pairs(values: Sequence[Any], n: int | None, adjacency: str, sensiti
             count += 1
             if count > MOST_PAIRS:
                 raise BudgetExceeded(
-                    f"{len(values)} values in {n} rows have more than {MOST_PAIRS} adjacent pairs: lower n, or give a smaller domain"
+                    f"{len(values)} values in {n} rows have more than {MOST_PAIRS} adjacent pairs: lower n or shrink the domain"
                 )
             yield list(left), list(right)
 

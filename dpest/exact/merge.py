@@ -86,7 +86,7 @@ def _without_complements(sets: list[frozenset[Row]], laws: Mapping[int, Law]) ->
             continue
         for row in rows:
             rest = rows - {row}
-            other = rest | {_opposite(row, laws)}
+            other = rest | {opposite(row, laws)}
             if other in pool:
                 del pool[rows], pool[other]
                 pool[rest] = None
@@ -95,7 +95,7 @@ def _without_complements(sets: list[frozenset[Row]], laws: Mapping[int, Law]) ->
     return list(pool)
 
 
-def _opposite(row: Row, laws: Mapping[int, Law]) -> Row:
+def opposite(row: Row, laws: Mapping[int, Law]) -> Row:
     """The opposite of a row in the form in which a region has it."""
     flipped = row.negated()
     return scaled_row(flipped.terms, flipped.constant, flipped.strict, laws)
@@ -113,10 +113,10 @@ def _union(
         budget[0] -= 1
         return budget[0] >= 0 and contradictory(rows, smooth)
 
-    left = [r for r in own_a if not empty([*b, _opposite(r, laws)])]
-    right = [r for r in own_b if not empty([*a, _opposite(r, laws)])]
+    left = [r for r in own_a if not empty([*b, opposite(r, laws)])]
+    right = [r for r in own_b if not empty([*a, opposite(r, laws)])]
     hull = (a | b) - set(left) - set(right)
     # What the hull has beyond the union breaks a condition of each.
-    if all(empty([*hull, _opposite(x, laws), _opposite(y, laws)]) for x in left for y in right):
+    if all(empty([*hull, opposite(x, laws), opposite(y, laws)]) for x in left for y in right):
         return hull
     return None

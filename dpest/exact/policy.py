@@ -46,11 +46,11 @@ class Part:
     laws: tuple[tuple[int, Law], ...]
 
 
-def cheapest_policy(region: Region, box: Box, known: Known) -> Policy | None:
+def cheapest_policy(region: Region, box: Box, inputs: Mapping[int, Law], known: Known) -> Policy | None:
     """A policy of small cost; None where none was found."""
     policy: Policy = {}
     for part in parts(region):
-        found = _part_policy(part, dict(box.moves), known)
+        found = _part_policy(part, dict(box.moves), inputs, known)
         if found is None:
             return None
         policy.update(found)
@@ -83,10 +83,10 @@ def _root(link: Links, terms: Iterable[tuple[int, Rational]], i: int) -> object:
     return link.root(draws[0]) if draws else ("alone", i)
 
 
-def _part_policy(part: Part, moves: dict[int, Range], known: Known) -> Policy | None:
+def _part_policy(part: Part, moves: dict[int, Range], inputs: Mapping[int, Law], known: Known) -> Policy | None:
     mixed = _mixed(part, moves)
     program = Program()
-    columns = _Columns(program, part, mixed, moves)
+    columns = _Columns(program, part, mixed, moves, inputs)
     for value in part.released:
         if not columns.keep(value):
             return None
@@ -108,10 +108,17 @@ def _mixed(part: Part, moves: Mapping[int, Range]) -> set[int]:
     return out
 
 
+def is_whole(law: Law) -> bool:
+    """Whether an input takes whole values only."""
+    return bool(getattr(law, "integral", False))
+
+
 class _Columns:
     """The unknowns of a policy: for each draw a constant, and slopes along the inputs that it may follow."""
 
-    def __init__(self, program: Program, part: Part, mixed: set[int], moves: Mapping[int, Range]) -> None:
+    def __init__(
+        self, program: Program, part: Part, mixed: set[int], moves: Mapping[int, Range], inputs: Mapping[int, Law]
+    ) -> None:
         self.program, self.moves, self.mixed = program, moves, mixed
         follows = _followed(part, mixed)
         self.follows: dict[int, list[int]] = {}
@@ -119,9 +126,11 @@ class _Columns:
         self.law = dict(part.laws)
         for v, law in part.laws:
             up, down = law.shift_cost()
-            inputs = sorted(follows.get(v, ())) if (up, down) != (None, None) else []
-            self.follows[v] = inputs
-            self.constant[v] = self._sloped(v, law, inputs, up, down) if inputs else self._plain(v, law, up, down)
+            able = follows.get(v, set()) if (up, down) != (None, None) else set()
+            # A whole-number draw can only follow an input that changes by whole numbers.
+            self.follows[v] = sorted(i for i in able if not law.discrete or is_whole(inputs[i]))
+            sloped = bool(self.follows[v])
+            self.constant[v] = self._sloped(v, law, self.follows[v], up, down) if sloped else self._plain(v, law, up, down)
 
     def _plain(self, v: int, law: Law, up: Rational | None, down: Rational | None) -> dict[int, Rational]:
         """A draw that is shifted by a constant: a part upwards and a part downwards."""
@@ -248,15 +257,15 @@ def cost_of(policy: Policy, laws: Mapping[int, Law], box: Box) -> Rational | Non
     used = sorted({i for shift in policy.values() for i, _ in shift.slopes})
     if any(end is None for i in used for end in moves[i]):
         return None
-    prices = {v: laws[v].shift_cost() for v in policy}
-    if len(used) and 1 << len(used) <= _MOST_VERTICES:
+    linear = all(type(laws[v]).shift_loss is Law.shift_loss for v in policy)  # only then is a cost convex in d
+    if linear and len(used) and 1 << len(used) <= _MOST_VERTICES:
         ends = [[(i, moves[i][0]), (i, moves[i][1])] for i in used]
         vertices = [dict(choice) for choice in itertools.product(*ends)]
-        totals = [_total([(policy[v].at(d), prices[v]) for v in policy]) for d in vertices]  # type: ignore[arg-type]
+        totals = [_total([(policy[v].at(d), laws[v]) for v in policy]) for d in vertices]
         return None if any(t is None for t in totals) else max(t for t in totals if t is not None)
     total = ZERO
     for v, shift in policy.items():
-        most = [_price(s, prices[v]) for s in _extremes(shift, moves)]
+        most = [laws[v].shift_loss(s) for s in _extremes(shift, moves)]
         if any(p is None for p in most):
             return None
         total += max(p for p in most if p is not None)
@@ -272,19 +281,11 @@ def _extremes(shift: Shift, moves: Mapping[int, Range]) -> tuple[Rational, Ratio
     return low, high
 
 
-def _total(shifts: Iterable[tuple[Rational, tuple[Rational | None, Rational | None]]]) -> Rational | None:
+def _total(shifts: Iterable[tuple[Rational, Law]]) -> Rational | None:
     out = ZERO
-    for s, prices in shifts:
-        price = _price(s, prices)
+    for s, law in shifts:
+        price = law.shift_loss(s)
         if price is None:
             return None
         out += price
     return out
-
-
-def _price(s: Rational, prices: tuple[Rational | None, Rational | None]) -> Rational | None:
-    """The cost of one shift."""
-    if not s:
-        return ZERO
-    each = prices[0] if s > 0 else prices[1]
-    return None if each is None else abs(s) * each

@@ -20,6 +20,7 @@ from dpest.exact.symbols import Unknown
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
 from dpest.laws.law import Law, Rng
+from dpest.laws.scipy_law import ScipyContinuous, from_frozen
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import Rational, exact
 
@@ -42,7 +43,7 @@ class FixedLaw(Law):
 
     call: str
     discrete: bool  # type: ignore[misc]
-    support: tuple[float, float]  # type: ignore[assignment]
+    support: tuple[float, float]
 
     def words(self) -> str:
         return self.call
@@ -101,6 +102,8 @@ def _law(law: Law) -> list[str]:
     for name, make in _SCALED.items():
         if type(law) is make:
             return [name, repr(law.sigma if isinstance(law, c.Gaussian) else law.b)]  # type: ignore[attr-defined]
+    if isinstance(law, ScipyContinuous) and law.shift_cost()[0] is not None:
+        return ["scipy", law.name, repr(law.spread), *map(repr, law.shapes)]
     return ["fixed", law.words(), "discrete" if law.discrete else "continuous", *map(str, law.support)]
 
 
@@ -168,6 +171,13 @@ def _read_region(data: Mapping[str, Any]) -> Region:
 def _read_law(data: list[str]) -> Law:
     if data[0] in _SCALED:
         return _SCALED[data[0]](float(data[1]))
+    if data[0] == "scipy":
+        from scipy import stats
+
+        law = from_frozen(getattr(stats, data[1])(*map(float, data[3:]), scale=float(data[2])))[1]
+        if law.shift_cost()[0] is None:
+            raise ValueError(f"no cost of a shift is known for {data[1]}")
+        return law
     return FixedLaw(data[1], data[2] == "discrete", (float(data[3]), float(data[4])))
 
 

@@ -52,7 +52,7 @@ class Unknown(Discrete):
     name: str
     low: float = -math.inf
     high: float = math.inf
-    integral: bool = False  # type: ignore[assignment]
+    integral: bool = False
     finite = False
 
     @property

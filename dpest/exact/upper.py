@@ -11,8 +11,9 @@ from dpest.engine.cases import MOST_CASES
 from dpest.engine.trace import Trace
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.adjacency import Box, Inputs, boxes, unknown_inputs, whole_box
+from dpest.exact.cells import cell, refined
 from dpest.exact.certificate import Case, Certificate, Step
-from dpest.exact.checking import cell, total
+from dpest.exact.checking import total
 from dpest.exact.cross import apart, cross
 from dpest.exact.folding import Known
 from dpest.exact.merge import contradiction, merged
@@ -118,7 +119,7 @@ def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, .
     assert found is not None
     laws = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
     by_cell: dict[frozenset[Row], list[Region]] = {}
-    for region in found:
+    for region in refined(found, laws):
         by_cell.setdefault(frozenset(cell(region)), []).append(region)
     return tuple(r for group in by_cell.values() for r in merged(group, laws))
 
@@ -198,7 +199,7 @@ class _Carrier:
         return out
 
     def _to_itself(self, i: int, region: Region) -> Step | None:
-        policy = cheapest_policy(region, self.case.box, self.known)
+        policy = cheapest_policy(region, self.case.box, self.laws, self.known)
         cost = None if policy is None else cost_of(policy, region.law, self.case.box)
         return None if cost is None else Step(self.number, i, i, policy, None, None, cost)
 

@@ -21,9 +21,10 @@ def proof_text(certificate: Certificate) -> str:
     """The proof as its author would write it: one paragraph for each kind of path."""
     names = _input_names(certificate)
     lines = [
-        f"{certificate.mechanism}: the loss over all {certificate.adjacency}-adjacent inputs is at most {_number(certificate.bound)}.",
-        "Draws are z1, z2, ... in the order in which they are made; d[x] is the change of input x. Each shift below carries every",
-        "run on the first input to a run on the second with the same output; it costs at most what is stated.",
+        f"{certificate.mechanism}: the loss over all {certificate.adjacency}-adjacent inputs is at most "
+        f"{_number(certificate.bound)}.",
+        "Draws are z1, z2, ... in the order in which they are made; d[x] is the change of input x. Each shift below carries",
+        "every run on the first input to a run on the second with the same output; it costs at most what is stated.",
     ]
     groups: dict[Any, list[Step]] = {}
     for step in certificate.steps:

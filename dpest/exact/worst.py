@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpest.exact.cells import cell
 from dpest.exact.certificate import Case, Step
 from dpest.exact.cross import conditions
 from dpest.exact.policy import Policy, Shift
 from dpest.exact.regions import Region, Row
 from dpest.exact.upper import Traced, Upper
+from dpest.graph.nodes import Linear, ancestors, children
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational
 
@@ -27,6 +29,7 @@ _MOST_MIXED = 4  # inputs without one worst end of which every combination of en
 _FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
 _MOST_STEPS = 6  # regions of largest cost that are tried
 _MOST_COMBINATIONS = 5_000
+_MOST_LANDMARKS = 12
 _MOST_RANKED = 24  # regions of largest cost whose directions are compared
 
 _NEAR = Rational(1, 10**9)  # costs this close to the largest are tried too
@@ -187,6 +190,8 @@ def _dual(region: Region, d: Point) -> tuple[float, frozenset[int]]:
     from scipy.optimize import linprog
 
     rows = conditions(region)
+    if not rows and not region.released:
+        return 0.0, frozenset()
     draws = {v: k for k, (v, _) in enumerate(region.laws)}
     expressions = [*(r.terms for r in rows), *(r.terms for r in region.released)]
     matrix = np.zeros((len(draws), len(expressions)))
@@ -204,9 +209,10 @@ def _dual(region: Region, d: Point) -> tuple[float, frozenset[int]]:
     b = np.concatenate([upper[np.isfinite(upper)], lower[np.isfinite(lower)]])
     bounds = [(0.0, _FAR)] * len(rows) + [(-_FAR, _FAR)] * len(region.released)
     found = linprog(-gain, A_ub=a if len(a) else None, b_ub=b if len(a) else None, bounds=bounds, method="highs")
-    if found.status != 0:
+    if found.status != 0 or found.x is None:
         return 0.0, frozenset()
-    return round(-float(found.fun), 9), frozenset(j for j in range(len(rows)) if found.x[j] > 1e-12)
+    x = np.asarray(found.x, float)
+    return round(float(gain @ x), 9), frozenset(j for j in range(len(rows)) if x[j] > 1e-12)
 
 
 def _inputs(traced: Traced, region: Region, d: Point, hard: frozenset[int]) -> Iterator[Point]:
@@ -247,7 +253,9 @@ def _ray(rows: Sequence[Row], variables: Sequence[int], hard: frozenset[int]) ->
     found = linprog(
         goal, A_ub=np.array(a), b_ub=np.zeros(len(a)), bounds=[(-1.0, 1.0)] * n + [(0.0, 1.0), (-1.0, 1.0)], method="highs"
     )
-    return (np.asarray(found.x[:n], float), -float(found.fun)) if found.status == 0 else (np.zeros(n), -1.0)
+    if found.status != 0 or found.x is None:
+        return np.zeros(n), -1.0
+    return np.asarray(found.x[:n], float), -float(goal @ found.x)
 
 
 def _pair(traced: Traced, case: Case, q: Point, d: Point) -> tuple[Any, Any]:
@@ -266,3 +274,16 @@ def _pair(traced: Traced, case: Case, q: Point, d: Point) -> tuple[Any, Any]:
     full = traced.inputs.fill(left)
     removed = max(case.source, case.target) - 1
     return full, [row for k, row in enumerate(full) if k != removed]
+
+
+def landmarks(traced: Traced) -> list[float]:
+    """Numbers that the program compares its inputs with: thresholds of cells, bounds of clips."""
+    out: set[float] = set()
+    for regions in traced.programs:
+        for region in regions:
+            out.update(-float(r.constant / r.terms[0][1]) for r in cell(region) if len(r.terms) == 1)
+    for node in ancestors(*traced.symbols.derived):
+        if isinstance(node, Linear) and len(node.terms) == 1:
+            out.add(-float(node.constant) / float(node.terms[0][1]))
+        out.update(float(x) for x in children(node) if isinstance(x, int | float) and math.isfinite(x))
+    return sorted(out)[:_MOST_LANDMARKS]

@@ -68,6 +68,11 @@ class Law(ABC):
         """At most what ln f(x) - ln f(x + s) grows by for each unit of s, upwards and downwards; None where s must be 0."""
         return None, None
 
+    def shift_loss(self, s: Rational) -> Rational | None:
+        """At most the supremum of ln f(x) - ln f(x + s), exact where the law is exponential; None where it is infinite."""
+        each = self.shift_cost()[0 if s > 0 else 1]
+        return abs(s) * each if each is not None else None if s else abs(s)
+
 
 class Continuous(Law):
     """A law with a density."""
