@@ -39,6 +39,8 @@ _HOMES = {
     ),
     "dpest.analysis.estimate": ("estimate",),
     "dpest.doors.prove": ("prove",),
+    "dpest.doors.calibrate": ("calibrate",),
+    "dpest.doors.sweep": ("sweep",),
     "dpest.audit": ("sampler",),
     "dpest.results": ("Result", "Witness", "Evidence"),
     "dpest.inputs": ("Pair", "generate_patterns"),

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpest.analysis.exact import estimate_exactly
-from dpest.doors.growth import Growth
 from dpest.doors.search import Found, lower_side
+from dpest.doors.table import Sweep
 from dpest.engine.trace import Trace, trace
 from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, RandomTruth, UnsupportedOperation
 from dpest.exact.adjacency import check_adjacency, finite_values
@@ -48,7 +48,7 @@ def prove(
     """
     if isinstance(n, list | tuple | range):
         sizes = list(n)
-        return Growth(
+        return Sweep(
             "n",
             tuple(
                 (
@@ -73,6 +73,25 @@ def prove(
     if values is not None:
         return _enumerated(question, values, start)
     return _proved(question, start)
+
+
+def proved_bound(
+    mechanism: Callable[..., Any],
+    n: int | None = None,
+    *,
+    adjacency: str = "linf",
+    sensitivity: float = 1.0,
+    domain: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> float:
+    """The upper side of `prove` alone: infinite where no alignment was found."""
+    question = _question(mechanism, n, adjacency, sensitivity, domain, {**(params or {}), **keywords})
+    values = finite_values(domain)
+    if values is not None:
+        return _enumerated(question, values, time.perf_counter()).upper
+    bound = upper_side(question).bound
+    return math.inf if bound is None else rounded_up(bound)
 
 
 def _question(

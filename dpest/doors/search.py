@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Iterator
@@ -100,6 +101,11 @@ def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator
     rng = np.random.default_rng(0)
     ends = [_ends(f, question.sensitivity, marks) for f in inputs.fields]
     ways = boxes(question.adjacency, inputs, question.sensitivity) if question.adjacency != "add_remove" else []
+    for i, (low, high) in ((i, m[i]) for m in ways if len(m) <= 2 for i in m):
+        base = [e[0] for e in ends]
+        for a, b in itertools.product(ends[i], repeat=2):
+            if a < b and low <= b - a <= high:
+                yield inputs.fill([*base[:i], a, *base[i + 1 :]]), inputs.fill([*base[:i], b, *base[i + 1 :]]), ""
     for _ in range(_CORNERS):
         x = [float(rng.choice(e)) for e in ends]
         if question.adjacency == "add_remove":

@@ -1,4 +1,4 @@
-"""How a loss grows with a parameter: a table of results, and what the numbers do."""
+"""A table of results for several values of one parameter, and what the loss does over them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpest.results import Result
 
 
 @dataclass(frozen=True)
-class Growth:
+class Sweep:
     """Results for several values of one parameter."""
 
     parameter: str
