@@ -42,8 +42,9 @@ class Sweep:
             return "infinite" if points and all(math.isinf(e) for _, e in points) else "unclear"
         if _constant([e for _, e in points]):
             return "constant"
-        if _constant([e for _, e in points[1:]]):
-            return f"constant from {self.parameter} = {points[1][0]:g} on"
+        first = next((k for k in range(1, len(points) - 1) if _constant([e for _, e in points[k:]])), None)
+        if first is not None:
+            return f"constant from {self.parameter} = {points[first][0]:g} on"
         ratios = [e / v for v, e in points if v]
         if len(ratios) == len(points) and _constant(ratios):
             return f"linear: {ratios[0]:.6g} times {self.parameter}"

@@ -24,7 +24,7 @@ from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational
 
 # Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more.
-_DISTANCES = (40.0, 12.0, 150.0, 4.0, 1.0)
+_DISTANCES = (40.0, 12.0, 150.0, 4.0, 1.0, 1e4, 1e6, 1e8)
 _MOST_MIXED = 4  # inputs without one worst end of which every combination of ends is looked at
 _FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
 _MOST_STEPS = 6  # regions of largest cost that are tried
