@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 from dpest.engine.cases import Affine, Constant, Floor, LeafValue, expand, pinned_leaves
 from dpest.engine.columns import constant_key
 from dpest.engine.links import Links
-from dpest.engine.resolve import Literal
+from dpest.engine.literal import Literal
 from dpest.engine.trace import Path
 from dpest.errors import ExactRefused
 from dpest.exact.symbols import Unknown
-from dpest.graph.nodes import Draw, Relation, is_node
+from dpest.graph.nodes import Draw, is_node
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
 
@@ -82,7 +82,7 @@ class Variables:
 
     def row(self, literal: Literal) -> Row:
         """A condition of a path."""
-        return scaled_row(self.terms(literal.terms), exact(literal.constant), literal.relation is Relation.GT, self.laws)
+        return scaled_row(self.terms(literal.terms), literal.constant, getattr(literal, "strict", False), self.laws)
 
 
 def scaled_row(terms: Terms, constant: Rational, strict: bool, laws: Mapping[int, Law]) -> Row:

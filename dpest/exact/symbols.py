@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dpest.engine.outputs import Flat
 from dpest.engine.trace import Limits, Trace, trace
+from dpest.errors import ExactRefused
 from dpest.graph.nodes import (
     All,
     Apply,
@@ -56,6 +57,11 @@ class Unknown(Discrete):
     finite = False
 
     @property
+    def unknown(self) -> bool:  # type: ignore[override]
+        """Whole numbers are compared as whole draws are; other numbers have no lattice."""
+        return not self.integral
+
+    @property
     def support(self) -> tuple[float, float]:
         return self.low, self.high
 
@@ -76,7 +82,7 @@ class Unknown(Discrete):
         raise AssertionError("an unknown input has no density")
 
     def window(self, log_mass: float) -> tuple[Floats, Floats]:
-        raise AssertionError("an unknown input has no points")
+        raise ExactRefused("a function of an unknown input that needs its value")
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         raise AssertionError("an unknown input cannot be sampled")

@@ -32,6 +32,7 @@ class Law(ABC):
     """A distribution on the real line."""
 
     discrete: ClassVar[bool]
+    unknown: ClassVar[bool] = False  # whether it stands for an unknown real number rather than for a distribution
 
     @abstractmethod
     def log_density(self, x: npt.ArrayLike) -> Floats:
