@@ -146,8 +146,8 @@ def _result(question: Question, upper: Upper | None, found: Found, reason: str, 
     if certificate is None and lower < math.inf:
         why = reason or (obstacle_text(upper) if upper is not None else "")
         notes.append(f"no proof found: {why}; the pair shown is a lower bound")
-    elif certificate is None and upper is not None:
-        notes.append(f"infinite: {obstacle_text(upper)}")
+    elif certificate is None:
+        notes.append(f"infinite: {obstacle_text(upper) if upper is not None else reason}")
     elif bound - lower > TIGHT * bound:
         notes.append("bounded, not tight: alignments are not complete, or the worst pair was not found")
     value = bound if certificate is not None else lower

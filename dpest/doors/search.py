@@ -5,25 +5,33 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpest.analysis.exact import estimate_exactly
+from dpest.analysis.exact import estimate_exactly, pair_result
+from dpest.engine.trace import trace
 from dpest.errors import DpestError
 from dpest.exact.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.align import rounded_up
+from dpest.exact.concrete import separate_forms, trace_of_form
 from dpest.exact.upper import Question, Upper
-from dpest.exact.worst import landmarks, named_pairs
+from dpest.exact.worst import Named, landmarks, named_pairs
 from dpest.inputs import Pair, pattern_pairs
-from dpest.results import PairResult
+from dpest.numerics.rationals import exact
+from dpest.privacy.blocks import Measures
+from dpest.privacy.compare import Comparison, compare
+from dpest.results import TIGHT, PairResult
 
 ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
 _NAMED_SECONDS = 5.0
+_OTHER_SECONDS = 3.0
+_SLOW_SECONDS = 0.5  # per pair, on one form of output: all forms together would take minutes
 _LOCAL_SECONDS = 2.0
 _MOST_TRIES = 400
 _CORNERS = 80
@@ -50,15 +58,20 @@ class _Search:
         """Whether the best pair has reached the bound."""
         return self.best is not None and (self.best.lower >= self.bound * (1 - ENOUGH) or self.tried >= _MOST_TRIES)
 
-    def look(self, left: Any, right: Any, name: str = "") -> bool:
+    @property
+    def tight(self) -> bool:
+        """Whether the best pair is so close to the bound that dearer ways of searching are not worth their time."""
+        return self.best is not None and self.best.lower >= self.bound * (1 - TIGHT)
+
+    def look(self, pair: Pair, ask: Callable[[Pair], PairResult]) -> bool:
         """Asks the exact engine; True where the pair is better than all before it."""
-        key = repr((left, right))
-        if key in self.seen or repr(left) == repr(right):
+        key = repr((pair.left, pair.right))
+        if key in self.seen or repr(pair.left) == repr(pair.right):
             return False
         self.seen.add(key)
         self.tried += 1
         try:
-            (found,) = estimate_exactly(self.question.mechanism, [Pair(name, left, right)], self.question.params).pairs
+            found = ask(pair)
         except DpestError:
             return False
         if self.best is None or found.lower > self.best.lower:
@@ -71,32 +84,85 @@ def lower_side(question: Question, upper: Upper | None) -> Found:
     """The pair of largest loss that was found."""
     bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
     search = _Search(question, bound)
-    _try_all(search, _candidates(question, upper), _NAMED_SECONDS)
-    if not search.done:
+    start = time.perf_counter()
+    if upper is not None:
+        forms = _Forms(question, upper)
+        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_SECONDS)
+    slow = search.tried > 0 and time.perf_counter() - start > _SLOW_SECONDS * search.tried
+    if slow:
+        return Found(search.best, search.tried)
+    if not search.tight:
+        whole = _whole(question)
+        _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_SECONDS)
+    if not search.tight:
         _climb(search, question)
     return Found(search.best, search.tried)
 
 
-def _try_all(search: _Search, pairs: Iterator[tuple[Any, Any, str]], seconds: float) -> None:
+Ask = Callable[[Pair], PairResult]
+
+
+def _whole(question: Question) -> Ask:
+    """The exact loss of a pair, over all outputs."""
+
+    def ask(pair: Pair) -> PairResult:
+        (found,) = estimate_exactly(question.mechanism, [pair], question.params).pairs
+        return found
+
+    return ask
+
+
+class _Forms:
+    """The loss of a named pair on outputs of the form that it was named for: the other runs need not be looked at."""
+
+    def __init__(self, question: Question, upper: Upper) -> None:
+        self.question, self.traced = question, upper.traced
+        programs = self.traced.programs
+        self.able = not self.traced.symbols.derived and all(separate_forms(p) for p in programs)
+        self.measures = Measures()
+
+    def asked(self, named: Named) -> Ask:
+        """How the loss of a named pair is found."""
+        if not self.able or named.key is None:
+            return _whole(self.question)
+
+        def ask(pair: Pair) -> PairResult:
+            case = named.case
+            sides = [
+                trace_of_form(self.traced.programs[p], named.key, {-1 - i: exact(x) for i, x in enumerate(numbers)})
+                for p, numbers in zip((case.source, case.target), named.numbers, strict=True)
+            ]
+            if case.source > case.target:  # a row is added: the pair is still shown with the longer input first
+                sides.reverse()
+            mechanism, params = self.question.mechanism, self.question.params
+            again = partial(_compared, mechanism, pair, params)
+            return pair_result(pair, compare(sides[0], sides[1], self.measures), again)
+
+        return ask
+
+
+def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
+    return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
+
+
+def _try_all(search: _Search, pairs: Iterable[tuple[Pair, Ask]], seconds: float) -> None:
     end = time.perf_counter() + seconds
-    for left, right, name in pairs:
-        search.look(left, right, name)
+    for pair, ask in pairs:
+        search.look(pair, ask)
         if search.done or time.perf_counter() > end:
             return
 
 
-def _candidates(question: Question, upper: Upper | None) -> Iterator[tuple[Any, Any, str]]:
-    if upper is not None:
-        yield from ((left, right, "") for left, right in named_pairs(upper))
+def _candidates(question: Question, upper: Upper | None) -> Iterator[Pair]:
     inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
     yield from _corners(question, inputs, [] if upper is None else landmarks(upper.traced))
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
     if plain and question.adjacency in ("l1", "linf"):
         assert question.n is not None
-        yield from ((p.left, p.right, p.name) for p in pattern_pairs(question.n, question.adjacency))
+        yield from pattern_pairs(question.n, question.adjacency)
 
 
-def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator[tuple[Any, Any, str]]:
+def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
     """Values at the ends of their domains, next to the program's own constants, and far out, changed to other such values."""
     rng = np.random.default_rng(0)
     ends = [_ends(f, question.sensitivity, marks) for f in inputs.fields]
@@ -105,13 +171,13 @@ def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator
         base = [e[0] for e in ends]
         for a, b in itertools.product(ends[i], repeat=2):
             if a < b and low <= b - a <= high:
-                yield inputs.fill([*base[:i], a, *base[i + 1 :]]), inputs.fill([*base[:i], b, *base[i + 1 :]]), ""
+                yield Pair("", inputs.fill([*base[:i], a, *base[i + 1 :]]), inputs.fill([*base[:i], b, *base[i + 1 :]]))
     for _ in range(_CORNERS):
         x = [float(rng.choice(e)) for e in ends]
         if question.adjacency == "add_remove":
             r = int(rng.integers(len(inputs.rows)))
             full = inputs.fill(x)
-            yield full, [row for k, row in enumerate(full) if k != r], ""
+            yield Pair("", full, [row for k, row in enumerate(full) if k != r])
             continue
         moves = ways[int(rng.integers(len(ways)))]
         y = list(x)
@@ -121,7 +187,7 @@ def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator
             steps = (low, high) if f.whole else (low, high, low / 2, high / 2)
             near = [x[i] + s for s in steps if math.isfinite(s) and f.low <= x[i] + s <= f.high]
             y[i] = float(rng.choice([*far, *near, x[i]]))
-        yield inputs.fill(x), inputs.fill(y), ""
+        yield Pair("", inputs.fill(x), inputs.fill(y))
 
 
 def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
@@ -145,7 +211,7 @@ def _climb(search: _Search, question: Question) -> None:
         better = False
         for _ in range(2 * len(left)):
             i, s = int(rng.integers(len(left))), float(rng.choice([-step, step]))
-            better = better or search.look(_moved(left, i, s), _moved(right, i, s))
+            better = better or search.look(Pair("", _moved(left, i, s), _moved(right, i, s)), _whole(question))
             if better or time.perf_counter() > end or search.done:
                 break
         step = step * 2 if better else step / 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,10 @@ from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational
 
 # Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more.
-_DISTANCES = (40.0, 12.0, 150.0, 4.0, 1.0, 1e4, 1e6, 1e8)
+_DISTANCES = (40.0, 150.0, 12.0, 1e4, 4.0, 1.0, 1e6, 1e8)
 _MOST_MIXED = 4  # inputs without one worst end of which every combination of ends is looked at
 _FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
-_MOST_STEPS = 6  # regions of largest cost that are tried
+_MOST_STEPS = 3  # regions of largest cost that are tried
 _MOST_COMBINATIONS = 5_000
 _MOST_LANDMARKS = 12
 _MOST_RANKED = 24  # regions of largest cost whose directions are compared
@@ -37,7 +38,18 @@ _NEAR = Rational(1, 10**9)  # costs this close to the largest are tried too
 Point = dict[int, float]  # input variable -> value
 
 
-def named_pairs(upper: Upper) -> Iterator[tuple[Any, Any]]:
+@dataclass(frozen=True)
+class Named:
+    """A pair of inputs, the numbers in them by input, and the form of output on which its loss should be large."""
+
+    left: Any
+    right: Any
+    numbers: tuple[tuple[float, ...], tuple[float, ...]]
+    case: Case
+    key: Any  # None where the outputs fall into several groups
+
+
+def named_pairs(upper: Upper) -> Iterator[Named]:
     """Pairs of inputs on which the mechanism may lose most, most promising first."""
     ways = [_ways(upper.traced, *target) for target in _targets(upper)]
     while ways:  # the best guess for each region first, then the next one
@@ -49,11 +61,11 @@ def named_pairs(upper: Upper) -> Iterator[tuple[Any, Any]]:
                 yield pair
 
 
-def _ways(traced: Traced, case: Case, region: Region, policy: Policy) -> Iterator[tuple[Any, Any]]:
+def _ways(traced: Traced, case: Case, region: Region, policy: Policy) -> Iterator[Named]:
     for d in _differences(case, region, policy):
         for hard in _hard_sets(region, policy, d):
             for q in _inputs(traced, region, d, hard):
-                yield _pair(traced, case, q, d)
+                yield _pair(traced, case, region.key, q, d)
 
 
 def _targets(upper: Upper) -> list[_Target]:
@@ -125,7 +137,8 @@ def _united(traced: Traced, steps: Sequence[Step]) -> _Target:
     rows = tuple(r for region in found for r in region.rows)
     released = tuple(r for region in found for r in region.released)
     laws = tuple(pair for region in found for pair in region.laws)
-    return traced.cases[steps[0].case], Region(None, rows, released, laws), policy
+    key = found[0].key if len(found) == 1 else None
+    return traced.cases[steps[0].case], Region(key, rows, released, laws), policy
 
 
 def _promise(case: Case, region: Region, policy: Policy) -> tuple[float, float]:
@@ -258,7 +271,7 @@ def _ray(rows: Sequence[Row], variables: Sequence[int], hard: frozenset[int]) ->
     return np.asarray(found.x[:n], float), -float(goal @ found.x)
 
 
-def _pair(traced: Traced, case: Case, q: Point, d: Point) -> tuple[Any, Any]:
+def _pair(traced: Traced, case: Case, key: Any, q: Point, d: Point) -> Named:
     """Plain data from values and changes of the given inputs, kept inside their domains."""
     fields = traced.inputs.fields
     left, right = [], []
@@ -269,11 +282,11 @@ def _pair(traced: Traced, case: Case, q: Point, d: Point) -> tuple[Any, Any]:
         x = float(round(x)) if f.whole else x
         left.append(x)
         right.append(min(max(x + change, low), high))
+    full, numbers = traced.inputs.fill(left), (tuple(left), tuple(right))
     if case.source == case.target:
-        return traced.inputs.fill(left), traced.inputs.fill(right)
-    full = traced.inputs.fill(left)
+        return Named(full, traced.inputs.fill(right), numbers, case, key)
     removed = max(case.source, case.target) - 1
-    return full, [row for k, row in enumerate(full) if k != removed]
+    return Named(full, [row for k, row in enumerate(full) if k != removed], (tuple(left), tuple(left)), case, key)
 
 
 def landmarks(traced: Traced) -> list[float]:
