@@ -43,7 +43,11 @@ class FixedLaw(Law):
 
     call: str
     discrete: bool  # type: ignore[misc]
-    support: tuple[float, float]
+    ends: tuple[float, float]
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.ends
 
     def words(self) -> str:
         return self.call

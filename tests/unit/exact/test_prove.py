@@ -186,7 +186,7 @@ def test_sweep_over_pairs_and_over_all_inputs() -> None:
         (lambda x: [1, 2][x] + dpest.laplace(1.0), {}, "an unknown input cannot be used as an index"),
         (lambda x: dpest.laplace(x), {}, "the scale of a draw or a factor cannot be an unknown input"),
         (lambda x: dpest.bernoulli(x), {}, "bernoulli\\(p\\) needs plain numbers, got an unknown input"),
-        (lambda x: x, {"n": 0}, "n, the rows of the input, must be a whole number"),
+        (lambda x: x, {"n": 0}, "n must be a whole number >= 1"),
         (lambda x: x, {"sensitivity": -1}, "sensitivity must be a positive finite number"),
         (lambda x: x, {"domain": (1, 0)}, "low < high"),
         (lambda x: x, {"domain": "all"}, "is not a domain"),
