@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpest.errors import NotCovered
 from dpest.exact.adjacency import Box
 from dpest.exact.cross import Crossing
 from dpest.exact.policy import Policy
@@ -49,7 +50,7 @@ class Certificate:
     steps: tuple[Step, ...]
     bound: Rational
     digest: str
-    function: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
+    runs: Callable[[Certificate, int, int], list[str]] | None = field(default=None, compare=False, repr=False)
 
     @property
     def input_laws(self) -> Mapping[int, Law]:
@@ -67,6 +68,15 @@ class Certificate:
         from dpest.exact.checking import faults
 
         return faults(self)
+
+    def rerun(self, runs: int = 100, seed: int = 0) -> list[str]:
+        """What random runs of the mechanism say against the proof: each is shifted and must release the same again.
+
+        Empty where all agree. A certificate that was read from JSON has no mechanism to run.
+        """
+        if self.runs is None:
+            raise NotCovered("this certificate does not hold the mechanism: call rerun on the proof that prove(...) returned")
+        return self.runs(self, runs, seed)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: rationals as text."""

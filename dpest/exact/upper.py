@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from dpest.engine.cases import MOST_CASES
@@ -159,9 +160,15 @@ def upper_side(question: Question) -> Upper:
         tuple(steps),
         total(steps, traced.programs, traced.cases),
         "",
-        question.mechanism,
+        partial(_rerun, question, traced),
     )
     return Upper(traced, replace(draft, digest=digest_of(draft)), None)
+
+
+def _rerun(question: Question, traced: Traced, certificate: Certificate, runs: int, seed: int) -> list[str]:
+    from dpest.exact.rerun import problems
+
+    return problems(certificate, question, traced, runs, seed)
 
 
 def _described(symbols: Symbols) -> list[tuple[str, Unknown]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpest.engine.columns import NAN_KEY
 from dpest.exact.cross import conditions
 from dpest.exact.regions import Region, Row
 from dpest.numerics.rationals import Rational
@@ -70,9 +71,15 @@ def _paragraph(certificate: Certificate, group: list[Step], names: Mapping[int, 
 def _shape(region: Region) -> str:
     if isinstance(region.key, str):
         return region.key
-    leaves = [repr(mark[1]) if mark[0] == "=" else "*" for mark in region.key[1]]
+    leaves = [_constant(mark[1]) if mark[0] == "=" else "*" for mark in region.key[1]]
     shown = leaves[:12] + (["..."] if len(leaves) > 12 else [])
     return f"({', '.join(shown)})"
+
+
+def _constant(x: Any) -> str:
+    if x == NAN_KEY:
+        return "nan"
+    return f"{x:g}" if isinstance(x, float) else repr(x)
 
 
 def _row(row: Row, names: Mapping[int, str]) -> str:
