@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import random
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import dpest
-from dpest.errors import InvalidInput
+from dpest.errors import InvalidInput, NotCovered
 from dpest.exact.certificate import Certificate
 from tests.published import noisy_max, numerical_sparse_vector, sparse_vector
 
@@ -133,3 +134,23 @@ def test_a_hundred_wrong_certificates_are_refused(mechanism: Any, options: dict[
 def test_what_is_not_a_certificate_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not a certificate"):
         Certificate.from_dict({"mechanism": "x"})
+
+
+@pytest.mark.parametrize(("mechanism", "options"), QUESTIONS)
+def test_random_runs_agree_with_the_proof(mechanism: Any, options: dict[str, Any]) -> None:
+    assert certificate(mechanism, options).rerun(60) == []
+
+
+def test_random_runs_find_a_region_that_is_not_the_mechanism() -> None:
+    proof = certificate(sparse_vector, {"n": 3})
+    regions = proof.programs[0]
+    wider = dataclasses.replace(regions[0], rows=regions[0].rows[1:])
+    wrong = dataclasses.replace(proof, programs=((wider, *regions[1:]),))
+    assert wrong.rerun(60)
+    assert not wrong.check()
+
+
+def test_a_stored_certificate_cannot_be_rerun() -> None:
+    proof = Certificate.from_json(certificate(noisy_max, {"n": 2}).to_json())
+    with pytest.raises(NotCovered, match="does not hold the mechanism"):
+        proof.rerun()
