@@ -74,13 +74,14 @@ class _Rerun:
         """One random pair, one random run: None where the shifted run releases the same."""
         first, second = self._inputs()
         run, output = self._run(first, self.case.source, ())
-        regions = _holding(self.certificate.programs[self.case.source], run.values, self._numbers(first))
+        here = self._numbers(first, run.values)
+        regions = _holding(self.certificate.programs[self.case.source], run.values, here)
         if regions is None:
             return None
-        told = self._told(regions, output, run, self._numbers(first))
+        told = self._told(regions, output, run, here)
         if told:
             return f"{told} (on {self._data(first, self.case.source)!r})"
-        shifts = self._shifts(regions, first, second)
+        shifts = self._shifts(regions, here, self._numbers(second, run.values))
         if shifts is None:
             return None
         moved = [v + shifts.get(k, 0.0) for k, v in enumerate(run.values)]
@@ -111,12 +112,17 @@ class _Rerun:
         run = PlainRun(self.rng, given)
         return run, execute(run, self.question.mechanism, self._data(numbers, program), self.question.params)
 
-    def _numbers(self, numbers: Sequence[float]) -> dict[int, Rational]:
-        """The values of all unknowns, derived ones included."""
+    def _numbers(self, numbers: Sequence[float], draws: Sequence[float]) -> dict[int, Rational]:
+        """The values of all unknowns, derived ones included; largest values take their draws from the run."""
         symbols = self.traced.symbols
         known: dict[int, Any] = {id(symbols.inputs[i]): x for i, x in enumerate(numbers)}
         out = {-1 - i: exact(x) for i, x in enumerate(numbers)}
         for k, node in enumerate(symbols.derived):
+            maximum = dict(self.traced.maxima).get(-1 - symbols.given - k)
+            if maximum is not None:
+                values = [_slack(Row(terms, constant, False), (), out) + draws[v] for v, terms, constant in maximum.values]
+                out[-1 - symbols.given - k] = exact(max(values))
+                continue
             value = float(evaluate(node, known))
             known[id(symbols.inputs[symbols.given + k])] = value
             out[-1 - symbols.given - k] = exact(value)
@@ -135,8 +141,9 @@ class _Rerun:
                 return "a run releases a number that its region does not tell"
         return None
 
-    def _shifts(self, regions: Sequence[int], first: Sequence[float], second: Sequence[float]) -> dict[int, float] | None:
-        before, after = self._numbers(first), self._numbers(second)
+    def _shifts(
+        self, regions: Sequence[int], before: Mapping[int, Rational], after: Mapping[int, Rational]
+    ) -> dict[int, float] | None:
         known = {**before, **{change(v): after[v] - before[v] for v in before}}
         program = self.certificate.programs[self.case.target]
         out: dict[int, float] = {}

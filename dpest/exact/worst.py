@@ -72,9 +72,10 @@ def _targets(upper: Upper) -> list[_Target]:
     """The regions of largest cost, those that one direction makes hard first; the one that resisted where there is no bound."""
     if upper.obstacle is not None:
         return [(upper.obstacle.case, upper.obstacle.region, {})]
-    assert upper.certificate is not None
+    proof = upper.dearest or upper.certificate
+    assert proof is not None
     by_case: dict[int, dict[int, list[Step]]] = {}
-    for step in upper.certificate.steps:
+    for step in proof.steps:
         if step.apart is None:
             region = _region(upper.traced, step)
             by_case.setdefault(step.case, {}).setdefault(region.group, []).append(step)
