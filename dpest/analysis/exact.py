@@ -20,12 +20,12 @@ from dpest.results import Direction, Evidence, PairResult, Result, Witness
 
 def estimate_exactly(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
     """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered."""
-    with _collector_paused():
+    with collector_paused():
         return _estimate(mechanism, pairs, params)
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """No garbage collection meanwhile: graphs hold no cycles, and passes over their many small objects double the time."""
     enabled = gc.isenabled()
     gc.disable()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.analysis.exact import estimate_exactly
+from dpest.analysis.exact import collector_paused, estimate_exactly
 from dpest.doors.search import Found, lower_side
 from dpest.doors.table import Sweep
 from dpest.engine.trace import Trace, trace
@@ -118,7 +118,8 @@ def _proved(question: Question, start: float) -> Result:
     upper: Upper | None = None
     reason = ""
     try:
-        upper = upper_side(question)
+        with collector_paused():
+            upper = upper_side(question)
     except (RandomTruth, UnsupportedOperation, InvalidLaw) as error:
         raise InvalidInput(_needs_a_number(question, str(error).split(":")[0])) from error
     except ExactRefused as error:

@@ -20,7 +20,7 @@ from dpest.errors import ExactRefused
 from dpest.exact.folding import Known, solve_folded
 from dpest.exact.merge import contradictory, merged
 from dpest.exact.programs import Program
-from dpest.exact.regions import Region, Released, Row, Terms, regions, support_rows
+from dpest.exact.regions import Region, Released, Row, Terms, Variables, regions, support_rows
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
@@ -49,8 +49,9 @@ def alignment_bound(left: Trace, right: Trace) -> tuple[float, float] | None:
 
 def _merged_regions(trace: Trace) -> list[Region] | None:
     found: list[Region] = []
+    variables = Variables()
     for path in trace.paths:
-        found.extend(regions(path))
+        found.extend(regions(path, variables))
         if len(found) > _MOST_REGIONS:
             return None
     return merged(found)

@@ -33,6 +33,13 @@ class Row:
     constant: Rational
     strict: bool
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.terms, self.constant, self.strict))
+
+    def __hash__(self) -> int:  # rows are looked up again and again
+        return self._hash
+
     def negated(self) -> Row:
         """The opposite inequality."""
         return Row(tuple((v, -c) for v, c in self.terms), -self.constant, not self.strict)
@@ -66,9 +73,16 @@ class Region:
 class Variables:
     """Numbers the draws of one run and the unknown inputs."""
 
-    def __init__(self, made: Sequence[Draw], inputs: Sequence[Draw] = ()) -> None:
-        self._of = {id(d): k for k, d in enumerate(made)} | {id(d): -1 - i for i, d in enumerate(inputs)}
-        self.laws = {k: d.law for k, d in enumerate(made)} | {-1 - i: d.law for i, d in enumerate(inputs)}
+    def __init__(self, inputs: Sequence[Draw] = ()) -> None:
+        self._of = {id(d): -1 - i for i, d in enumerate(inputs)}
+        self._laws = {-1 - i: d.law for i, d in enumerate(inputs)}
+        self._rows: dict[int, tuple[Literal, Row]] = {}
+        self.laws: dict[int, Law] = {}
+
+    def enter(self, made: Sequence[Draw]) -> None:
+        """The draws of a path. A draw has the same place on every path that it is on, so that conditions are read once."""
+        self._of.update((id(d), k) for k, d in enumerate(made))
+        self.laws = {k: d.law for k, d in enumerate(made)} | self._laws
 
     def terms(self, terms: Iterable[tuple[Any, Any]]) -> Terms:
         """Terms over draws as terms over numbers, sorted."""
@@ -82,6 +96,13 @@ class Variables:
 
     def row(self, literal: Literal) -> Row:
         """A condition of a path."""
+        known = self._rows.get(id(literal))
+        if known is None:
+            known = literal, self._read(literal)
+            self._rows[id(literal)] = known
+        return known[1]
+
+    def _read(self, literal: Literal) -> Row:
         return scaled_row(self.terms(literal.terms), literal.constant, getattr(literal, "strict", False), self.laws)
 
 
@@ -100,9 +121,9 @@ def scaled_row(terms: Terms, constant: Rational, strict: bool, laws: Mapping[int
     return Row(tuple((v, c / lead) for v, c in terms), constant / lead, strict and all(law.discrete for law in kinds))
 
 
-def regions(path: Path, inputs: Sequence[Draw] = (), positions: Sequence[int] | None = None, group: int = 0) -> list[Region]:
+def regions(path: Path, variables: Variables, positions: Sequence[int] | None = None, group: int = 0) -> list[Region]:
     """The regions of one path: one for each case of its outputs, or of the outputs at some positions."""
-    variables = Variables(path.made, inputs)
+    variables.enter(path.made)
     leaves = path.output.leaves if positions is None else tuple(path.output.leaves[i] for i in positions)
     pins = pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else ()
     cases = expand(leaves, path.conditions, list(range(len(leaves))), pins)

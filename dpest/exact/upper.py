@@ -20,7 +20,7 @@ from dpest.exact.folding import Known
 from dpest.exact.maxima import Maximum, with_maxima
 from dpest.exact.merge import contradiction, merged
 from dpest.exact.policy import cheapest_policy, cost_of
-from dpest.exact.regions import Region, Row, output_groups, regions
+from dpest.exact.regions import Region, Row, Variables, output_groups, regions
 from dpest.exact.storage import digest_of
 from dpest.exact.symbols import Symbols, Unknown, symbolic_trace
 from dpest.graph.words import words
@@ -115,12 +115,13 @@ def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, .
     traced = symbolic_trace(question.mechanism, data, symbols, question.params)
     if traced.log_unexplored > -math.inf:
         raise ExactRefused("a loop without a bound on its length: paths that were not explored cannot be aligned")
-    found = _grouped(traced, symbols)
-    for path in traced.paths if found is None else ():
-        found = [*(found or ()), *regions(path, symbols.inputs)]
+    variables = Variables(symbols.inputs)
+    grouped = _grouped(traced, variables)
+    found = grouped or []
+    for path in traced.paths if grouped is None else ():
+        found.extend(regions(path, variables))
         if len(found) > MOST_CASES:
             raise BudgetExceeded(f"the mechanism has more than {MOST_CASES} regions of runs with one form of output")
-    assert found is not None
     laws = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
     by_cell: dict[frozenset[Row], list[Region]] = {}
     for region in refined(found, laws):
@@ -128,7 +129,7 @@ def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, .
     return tuple(r for group in by_cell.values() for r in merged(group, laws))
 
 
-def _grouped(traced: Trace, symbols: Symbols) -> list[Region] | None:
+def _grouped(traced: Trace, variables: Variables) -> list[Region] | None:
     """The regions of groups of outputs that share no draw, where all combinations of them would be many.
 
     Losses of independent groups add for one pair of inputs: the sum of the largest costs bounds the loss.
@@ -139,7 +140,7 @@ def _grouped(traced: Trace, symbols: Symbols) -> list[Region] | None:
     groups = output_groups(path)
     if len(groups) < 2:
         return None
-    found = [regions(path, symbols.inputs, positions, g) for g, positions in enumerate(groups)]
+    found = [regions(path, variables, positions, g) for g, positions in enumerate(groups)]
     apart_ = any(cell(r) for group in found for r in group)
     return None if apart_ or math.prod(map(len, found)) <= _FEW_COMBINATIONS else [r for group in found for r in group]
 
@@ -181,7 +182,7 @@ def _carried(question: Question, traced: Traced) -> Upper:
     draft = Certificate(
         question.name,
         question.adjacency,
-        tuple(_described(traced.symbols)),
+        tuple(_described(traced)),
         traced.programs,
         traced.cases,
         tuple(steps),
@@ -198,11 +199,16 @@ def _rerun(question: Question, traced: Traced, certificate: Certificate, runs: i
     return problems(certificate, question, traced, runs, seed)
 
 
-def _described(symbols: Symbols) -> list[tuple[str, Unknown]]:
+def _described(traced: Traced) -> list[tuple[str, Unknown]]:
+    """Every unknown with what it is, in words."""
+    symbols, maxima = traced.symbols, dict(traced.maxima)
     out = []
     for i, draw in enumerate(symbols.inputs):
         assert isinstance(draw.law, Unknown)
-        out.append((draw.law.name if i < symbols.given else words(symbols.derived[i - symbols.given]), draw.law))
+        told = draw.law.name if i < symbols.given else words(symbols.derived[i - symbols.given])
+        if -1 - i in maxima:
+            told = f"largest of {', '.join(f'z{v + 1}' for v, _, _ in maxima[-1 - i].values)} and inputs"
+        out.append((told, draw.law))
     return out
 
 

@@ -81,11 +81,10 @@ def test_finite_domains_are_enumerated() -> None:
 def test_published_mechanisms(name: str) -> None:
     known = PUBLISHED[name]
     p = dpest.prove(known.mechanism, n=known.n, adjacency=known.adjacency, **known.params)
-    upper = known.loss if known.upper is None else known.upper
     assert p.lower <= known.loss * (1 + 1e-9)
     assert p.lower >= known.loss * (1 - 1e-6)
-    assert p.upper == pytest.approx(upper, rel=1e-12)
-    assert p.tight == (known.upper is None)
+    assert p.upper == pytest.approx(known.loss, rel=1e-12)
+    assert p.tight
     assert p.proof is None or p.proof.check()
 
 
@@ -197,3 +196,25 @@ def test_sweep_over_pairs_and_over_all_inputs() -> None:
 def test_refusals_say_what_to_write(mechanism: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises((InvalidInput, UnknownName), match=words):
         dpest.prove(mechanism, **options)
+
+
+def test_bounded_is_not_tight() -> None:
+    # The median of noisy values: its loss is 2 (both neighbours of the median may move), the best alignment costs 3.
+    p = dpest.prove(lambda x: sorted([v + dpest.laplace(1.0) for v in x])[1], n=3)
+    assert not p.tight
+    assert p.upper == pytest.approx(3.0)
+    assert p.lower <= 2.0 + 1e-9
+    assert "not tight" in p.notes[0]
+
+
+def test_claims_over_all_inputs_in_tests() -> None:
+    from dpest.testing import PrivacyViolation, assert_private
+
+    def mechanism(xs: Any) -> Any:
+        return xs[0] + dpest.laplace(2.0)
+
+    assert assert_private(mechanism, 0.5, n=1, all_inputs=True).proof is not None
+    with pytest.raises(PrivacyViolation, match="violated over all linf-adjacent inputs"):
+        assert_private(mechanism, 0.4, n=1, all_inputs=True)
+    with pytest.raises(InvalidInput, match="leave out pairs"):
+        assert_private(mechanism, 0.5, ([0.0], [1.0]), all_inputs=True)
