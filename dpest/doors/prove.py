@@ -121,7 +121,7 @@ def _proved(question: Question, start: float) -> Result:
         with collector_paused():
             upper = upper_side(question)
     except (RandomTruth, UnsupportedOperation, InvalidLaw) as error:
-        raise InvalidInput(_needs_a_number(question, str(error).split(":")[0])) from error
+        raise InvalidInput(_needs_a_number(question, str(error).split(":")[0].split(" (")[0])) from error
     except ExactRefused as error:
         reason = str(error)
         if "product of two random values" in reason or "division by a random value" in reason:

@@ -35,7 +35,7 @@ def alignment_bound(left: Trace, right: Trace) -> tuple[float, float] | None:
 
     None where the programs are not of the form that alignments are made for.
     """
-    if max(left.log_unexplored, right.log_unexplored) > -math.inf:
+    if max(left.log_unexplored, right.log_unexplored) > -math.inf or left.cycles or right.cycles:
         return None
     try:
         sides = [_merged_regions(t) for t in (left, right)]

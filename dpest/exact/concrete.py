@@ -41,7 +41,9 @@ def _path(region: Region, inputs: Mapping[int, Rational]) -> Path | None:
         elif plain.constant < 0 or (plain.constant == 0 and plain.strict):
             return None
     structure, marks = region.key[0], region.key[1]
-    return Path((tuple(literals),), Flat(structure, tuple(_leaves(marks, region, draws, inputs))), tuple(draws.values()))
+    output = Flat(structure, tuple(_leaves(marks, region, draws, inputs)))
+    conditions = tuple(literals)
+    return Path((conditions,), output, conditions, tuple(draws.values()))
 
 
 def _at(row: Row, inputs: Mapping[int, Rational], laws: Mapping[int, Law]) -> Row:

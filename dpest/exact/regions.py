@@ -123,7 +123,9 @@ def scaled_row(terms: Terms, constant: Rational, strict: bool, laws: Mapping[int
 
 def regions(path: Path, variables: Variables, positions: Sequence[int] | None = None, group: int = 0) -> list[Region]:
     """The regions of one path: one for each case of its outputs, or of the outputs at some positions."""
-    variables.enter(path.made)
+    if path.loops:
+        raise ExactRefused("a loop without a bound on its length: its rounds cannot be aligned one by one")
+    variables.enter(path.drawn)
     leaves = path.output.leaves if positions is None else tuple(path.output.leaves[i] for i in positions)
     pins = pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else ()
     cases = expand(leaves, path.conditions, list(range(len(leaves))), pins)

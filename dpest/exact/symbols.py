@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.engine.outputs import Flat
-from dpest.engine.trace import Limits, Trace, trace
+from dpest.engine.trace import Limits, Trace, trace_on_unknown
 from dpest.errors import ExactRefused
 from dpest.graph.nodes import (
     All,
@@ -253,7 +253,7 @@ def symbolic_trace(
     mechanism: Callable[..., Any], data: Any, symbols: Symbols, params: Mapping[str, Any], limits: Limits = LIMITS
 ) -> Trace:
     """Every path of the mechanism on data made of unknown inputs; `symbols` grows by what depends on them alone."""
-    traced = trace(mechanism, data, params, limits, symbols.rewrite)
+    traced = trace_on_unknown(mechanism, data, params, limits, symbols.rewrite)
     paths = []
     for path in traced.paths:
         leaves = tuple(symbols.value(x) if is_node(x) else x for x in path.output.leaves)

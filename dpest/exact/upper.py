@@ -113,7 +113,7 @@ def _box_name(adjacency: str, moves: Mapping[int, Any], inputs: Inputs) -> str:
 
 def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, ...]:
     traced = symbolic_trace(question.mechanism, data, symbols, question.params)
-    if traced.log_unexplored > -math.inf:
+    if traced.log_unexplored > -math.inf or traced.cycles:
         raise ExactRefused("a loop without a bound on its length: paths that were not explored cannot be aligned")
     variables = Variables(symbols.inputs)
     grouped = _grouped(traced, variables)
