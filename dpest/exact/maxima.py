@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.exact.merge import without_redundant
-from dpest.exact.regions import Region, Released, Row, Terms, scaled_row
+from dpest.exact.regions import Region, Released, Row, Terms, scaled_row, with_rows
 from dpest.exact.symbols import Symbols, Unknown
 from dpest.graph.nodes import Draw, Extreme, Linear, Pick
 from dpest.laws.law import Law
@@ -36,8 +35,7 @@ class _Form:
     released: tuple[Released, ...]
 
 
-_MOST_ROWS = 24  # a program is solved for each, to drop those that follow from the others
-_MOST_REGIONS = 300
+_MOST_REGIONS = 2_000
 _M = -(1 << 30)  # stands for the maximum until it has a number
 
 
@@ -46,7 +44,7 @@ def with_maxima(regions: Sequence[Region], symbols: Symbols) -> tuple[list[Regio
     laws: dict[int, Law] = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
     families: dict[Any, dict[int, Region]] = {}
     for region in _candidates(regions):
-        for form in _forms(without_redundant(region, laws), laws):
+        for form in _forms(_without_transitive(region), laws):
             key = (region.key, region.group, form.maximum, form.rows, form.released)
             families.setdefault(key, {})[form.winner] = region
     numbers: dict[Maximum, int] = {}
@@ -74,7 +72,39 @@ def _candidates(regions: Sequence[Region]) -> list[Region]:
     for region in regions:
         by_key.setdefault((region.key, region.group), []).append(region)
     sharing = [group for group in by_key.values() if len({r.released for r in group}) > 1]
-    return [r for group in sharing for r in group if len(r.rows) <= _MOST_ROWS] if sum(map(len, sharing)) <= _MOST_REGIONS else []
+    return [r for group in sharing for r in group] if sum(map(len, sharing)) <= _MOST_REGIONS else []
+
+
+def _without_transitive(region: Region) -> Region:
+    """The region without a >= c where it also has a >= b and b >= c."""
+    between: dict[tuple[int, int], Row] = {}
+    for row in region.rows:
+        draws = _compared(row)
+        if draws is not None:
+            between[draws] = row
+    for (a, c), row in list(between.items()):
+        for b in {b for x, b in between if x == a and b != c}:
+            if (b, c) in between and _adds_up(between[a, b], between[b, c], row):
+                del between[a, c]
+                break
+    kept = set(between.values())
+    return with_rows(region, [r for r in region.rows if _compared(r) is None or r in kept])
+
+
+def _compared(row: Row) -> tuple[int, int] | None:
+    """(winner, loser) of a row that compares two draws of coefficient 1."""
+    draws = [(v, c) for v, c in row.terms if v >= 0]
+    if len(draws) != 2 or {c for _, c in draws} != {ONE, -ONE} or row.strict:
+        return None
+    (winner, _), (loser, _) = sorted(draws, key=lambda t: -t[1])
+    return winner, loser
+
+
+def _adds_up(first: Row, second: Row, third: Row) -> bool:
+    total = dict(first.terms)
+    for v, c in second.terms:
+        total[v] = total.get(v, ZERO) + c
+    return {v: c for v, c in total.items() if c} == dict(third.terms) and first.constant + second.constant <= third.constant
 
 
 def _forms(region: Region, laws: Mapping[int, Law]) -> Iterable[_Form]:
@@ -85,9 +115,9 @@ def _forms(region: Region, laws: Mapping[int, Law]) -> Iterable[_Form]:
             uses[v] = uses.get(v, 0) + 1
     beaten: dict[int, dict[int, Row]] = {}
     for row in region.rows:
-        draws = [(v, c) for v, c in row.terms if v >= 0]
-        if len(draws) == 2 and {c for _, c in draws} == {ONE, -ONE} and not row.strict:
-            (winner, _), (loser, _) = sorted(draws, key=lambda t: -t[1])
+        draws = _compared(row)
+        if draws is not None:
+            winner, loser = draws
             if uses[loser] == 1 and not region.law[winner].discrete and not region.law[loser].discrete:
                 beaten.setdefault(winner, {})[loser] = row
     for winner, rows in beaten.items():

@@ -120,15 +120,3 @@ def _union(
     if all(empty([*hull, opposite(x, laws), opposite(y, laws)]) for x in left for y in right):
         return hull
     return None
-
-
-def without_redundant(region: Region, inputs: Mapping[int, Law]) -> Region:
-    """The region without the conditions that follow from its others."""
-    laws = dict(region.law) | dict(inputs)
-    smooth = {v for v, law in region.laws if not law.discrete}
-    rows = list(region.rows)
-    for row in region.rows:
-        rest = [r for r in rows if r is not row]
-        if contradictory([*rest, opposite(row, laws)], smooth):
-            rows = rest
-    return with_rows(region, rows)
