@@ -142,6 +142,8 @@ class Result:
         """The smallest delta at which the mechanism is (epsilon, delta)-private on these pairs."""
         if not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
+        if self.scope != PAIRS:
+            raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for delta(eps) of a pair")
         return max((self._profile(p).delta(epsilon) for p in self.pairs), key=float)
 
     def epsilon_at(self, delta: float) -> Bracketed:
