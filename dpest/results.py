@@ -143,7 +143,7 @@ class Result:
         if not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
         if self.scope != PAIRS:
-            raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for delta(eps) of a pair")
+            raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's delta")
         return max((self._profile(p).delta(epsilon) for p in self.pairs), key=float)
 
     def epsilon_at(self, delta: float) -> Bracketed:
