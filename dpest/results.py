@@ -13,6 +13,9 @@ from dpest.errors import InvalidInput, NotCovered
 from dpest.inputs import Pair
 from dpest.numerics.bracket import Bracketed
 
+PAIRS = "the pairs looked at"
+TIGHT = 1e-6  # relative: what counts as agreement of a proved bound with the loss of a pair
+
 
 class Evidence(Enum):
     """How strong the statement is."""
@@ -85,6 +88,16 @@ class PairResult:
     profile: Profile | None = field(default=None, compare=False, repr=False)
 
 
+class Proof(Protocol):
+    """Why a bound holds for every adjacent pair: the certificates of `dpest.exact`."""
+
+    def check(self) -> bool:
+        """Whether the proof is right, decided in rational arithmetic."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+
+
 class Profile(Protocol):
     """delta(eps) of one pair, both directions; the engine's implementations live in `dpest.privacy`."""
 
@@ -111,6 +124,13 @@ class Result:
     samples: int | None = None
     interrupted: bool = False
     notes: tuple[str, ...] = ()
+    scope: str = PAIRS  # which inputs the bracket speaks about
+    proof: Proof | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def tight(self) -> bool:
+        """Whether both sides of the bracket agree to a millionth."""
+        return self.lower == self.upper or self.upper - self.lower <= TIGHT * self.upper < math.inf
 
     def __float__(self) -> float:
         return self.epsilon
@@ -122,6 +142,8 @@ class Result:
         """The smallest delta at which the mechanism is (epsilon, delta)-private on these pairs."""
         if not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
+        if self.scope != PAIRS:
+            raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's delta")
         return max((self._profile(p).delta(epsilon) for p in self.pairs), key=float)
 
     def epsilon_at(self, delta: float) -> Bracketed:
@@ -178,6 +200,8 @@ class Result:
             "samples": self.samples,
             "interrupted": self.interrupted,
             "notes": list(self.notes),
+            "scope": self.scope,
+            "proof": None if self.proof is None else self.proof.to_dict(),
         }
 
     def to_json(self, indent: int | None = None) -> str:
@@ -203,12 +227,22 @@ class Result:
             samples=data["samples"],
             interrupted=data["interrupted"],
             notes=tuple(data["notes"]),
+            scope=data.get("scope", PAIRS),
+            proof=_proof(data.get("proof")),
         )
 
     @classmethod
     def from_json(cls, text: str) -> Result:
         """The inverse of `to_json`."""
         return cls.from_dict(json.loads(text))
+
+
+def _proof(data: Mapping[str, Any] | None) -> Proof | None:
+    if data is None:
+        return None
+    from dpest.exact.certificate import Certificate
+
+    return Certificate.from_dict(data)
 
 
 def _smallest_epsilon(delta_of: Callable[[float], Bracketed], delta: float) -> Bracketed:
