@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.graph.extremes import clipped, extreme
 from dpest.graph.has_law import HasLaw
 from dpest.graph.logic import compare, conjunction, negate, truth
 from dpest.graph.nodes import (
@@ -38,8 +39,9 @@ from dpest.graph.nodes import (
     whole,
 )
 from dpest.graph.not_plain import NotPlain
-from dpest.graph.run import RUN
-from dpest.graph.ufuncs import EXTREMES, OPERATORS
+from dpest.graph.plain_numbers import marked
+from dpest.graph.run import RUN, shown
+from dpest.graph.ufuncs import EXTREMES, OPERATORS, boxed
 from dpest.graph.words import words
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Law
@@ -79,7 +81,7 @@ def _number(x: Any, verb: str) -> Any:
         if not math.isfinite(x):
             raise UnsupportedOperation(f"cannot {verb} a random value and {x!r}: the operand must be a finite number")
         return x.item() if isinstance(x, np.generic) else x
-    raise UnsupportedOperation(f"cannot {verb} a random value and {x!r} of type {type(x).__name__}: it must be a number")
+    raise UnsupportedOperation(f"cannot {verb} a random value and {shown(x)} of type {type(x).__name__}: it must be a number")
 
 
 def _elementwise(operation: Callable[[Dist, Any], Any]) -> Callable[[Dist, Any], Any]:
@@ -239,7 +241,10 @@ class Dist(HasLaw, NotPlain):
         sides = (self.node, _number(other, "compare"))
         return wrap(compare(relation, *(reversed(sides) if swap else sides)))
 
-    def __hash__(self) -> int:
+    __hash__ = NotPlain.__hash__  # a class that defines __eq__ has to say so
+
+    def identity(self) -> int:
+        """Two handles on one node are one value."""
         return id(self.node)
 
     def __invert__(self) -> Any:
@@ -257,9 +262,9 @@ class Dist(HasLaw, NotPlain):
 
     __ror__ = __or__
 
+    @_elementwise
     def __xor__(self, other: Any) -> Any:
-        either = self | other
-        return either & ~(self & other) if isinstance(either, Dist) else ~(self & other)
+        return wrap(conjunction((unwrap(self | other), negate(unwrap(self & other)))))
 
     __rxor__ = __xor__
 
@@ -273,7 +278,8 @@ class Dist(HasLaw, NotPlain):
         node = self.node
         return run.decide(node if type(node) is Compare else truth(node))
 
-    def __repr__(self) -> str:
+    def words(self) -> str:
+        """The value as its author would write it."""
         return f"<random value {words(self.node)}>"
 
     # -- NumPy -----------------------------------------------------------------------------------------------------
@@ -281,8 +287,8 @@ class Dist(HasLaw, NotPlain):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             raise UnsupportedOperation(f"numpy.{ufunc.__name__}.{method} cannot be used on a random value")
-        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
-            arrays = [_boxed(x) for x in inputs]
+        if any(isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim) for x in inputs):
+            arrays = [boxed(x) for x in inputs]
             return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
         return _ufunc(ufunc, inputs)
 
@@ -318,21 +324,15 @@ class Dist(HasLaw, NotPlain):
         merged: dict[float, float] = {}
         for point, p in pairs:
             merged[point] = merged.get(point, 0.0) + p if p >= 0 else p
-        return on_lattice(atoms_law(merged))
+        value: Dist = on_lattice(atoms_law(merged))
+        return value
 
     @staticmethod
     def from_density(x: npt.ArrayLike, density: npt.ArrayLike) -> Dist:
         """A value with a density that is linear between the given points."""
         points, f = np.asarray(x, float), np.asarray(density, float)
-        return fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
-
-
-def _boxed(x: Any) -> npt.NDArray[Any]:
-    if isinstance(x, np.ndarray):
-        return x.astype(object)
-    box = np.empty((), dtype=object)
-    box[()] = x
-    return box
+        value: Dist = fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
+        return value
 
 
 def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
@@ -343,7 +343,9 @@ def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     name, values = ufunc.__name__, tuple(unwrap(x) for x in plain)
     if name in OPERATORS:
         return OPERATORS[name](*plain)
-    return Dist(Extreme(EXTREMES[name], values) if name in EXTREMES else Apply(ufunc, values))
+    if name in EXTREMES:
+        return wrap(extreme(EXTREMES[name], values))
+    return wrap(clipped(*values)) if name == "clip" else Dist(Apply(ufunc, values))
 
 
 def rounded(rounding: Rounding, x: Any, written: Written | None = None) -> Any:
@@ -353,23 +355,27 @@ def rounded(rounding: Rounding, x: Any, written: Written | None = None) -> Any:
     return x if is_integral(x.node) else Dist(Rounded(rounding, x.node, written))
 
 
-def fresh(law: Law) -> Dist:
-    """One new value with this law; in a replay, the value that stood here before."""
+def fresh(law: Law) -> Any:
+    """One new value with this law; in a replay, the value that stood here before; in a run on plain numbers, a number."""
     run = RUN.get()
-    return Dist(Draw(law) if run is None else run.draw(law))
+    drawn = Draw(law) if run is None else run.draw(law)
+    return Dist(drawn) if type(drawn) is Draw else drawn
 
 
 _MOST_STEPS = 1_000_000  # a lattice that holds all points of a law is used up to this many steps across
 
 
-def on_lattice(law: Atoms) -> Dist:
+def on_lattice(law: Atoms) -> Any:
     """One new value with finitely many points; those on a lattice are kept as whole numbers of its steps."""
     points = [exact(x) for x in law.points]
     step = common_measure(x - points[0] for x in points) or exact(1)
     if law.integral or (points[-1] - points[0]) / step > _MOST_STEPS:
         return fresh(law)
     steps = tuple(float((x - points[0]) / step) for x in points)
-    return Dist(combine(Linear((), points[0]), linear(unwrap(fresh(replace(law, points=steps)))), step))
+    value = fresh(replace(law, points=steps))
+    if not isinstance(value, Dist):  # a run on plain numbers
+        return marked(law.points[steps.index(float(value))])
+    return Dist(combine(Linear((), points[0]), linear(value.node), step))
 
 
 @lru_cache(maxsize=64)

@@ -13,6 +13,7 @@ from dpest.engine.expressions import Expr, expr, number, plus, times
 from dpest.engine.factors import Bound
 from dpest.engine.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.engine.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
+from dpest.engine.rounds import Loop
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.graph.nodes import All, ArgExtreme, Compare, Draw, Linear, Not, Rounded, Where, draws_of, is_node, linear, plain_number
 from dpest.laws.law import Law
@@ -57,10 +58,15 @@ class Expansion:
 
     literals: tuple[Literal, ...]
     values: tuple[LeafValue, ...]
+    loops: tuple[Loop, ...] = ()
 
 
 def expand(
-    leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence[int], pins: Collection[int] = ()
+    leaves: Sequence[Any],
+    literals: Sequence[Literal],
+    classes: Sequence[int],
+    pins: Collection[int] = (),
+    loops: tuple[Loop, ...] = (),
 ) -> list[Expansion]:
     """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed.
 
@@ -72,7 +78,7 @@ def expand(
     while stack:
         held, bounds, values = stack.pop()
         if len(values) == len(leaves):
-            done.append(Expansion(held, values))
+            done.append(Expansion(held, values, loops))
         else:
             at = len(values)
             for value, more, narrower in _options(leaves[at], held, bounds, at in pins):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from dpest.engine.expressions import Expr, renamed, solved
 from dpest.engine.factors import Between, Bound
@@ -26,9 +27,17 @@ class Case:
     wholes: tuple[Expr, ...] = ()  # each a whole number
 
 
+# The ways around a loop whose rounds are alike, each as the components of its conditions, with how often each occurs.
+Parts: TypeAlias = "frozenset[tuple[Placed, int]]"
+Rounds: TypeAlias = "frozenset[tuple[Parts, int]]"
+
+
 @dataclass(frozen=True)
 class Component:
-    """A connected part of a case: what is left after draws that meet one other draw are folded in."""
+    """A connected part of a case: what is left after draws that meet one other draw are folded in.
+
+    One with `rounds` is a number: how often a loop is entered on average, 1 / (1 - P(another round)).
+    """
 
     laws: tuple[Law, ...]
     folded: frozenset[tuple[Between, int]]
@@ -36,6 +45,7 @@ class Component:
     equations: frozenset[Expr]
     outputs: int
     wholes: frozenset[Expr] = frozenset()
+    rounds: Rounds = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,11 @@ class Placed:
 
     component: Component
     outputs: tuple[int, ...]
+
+
+def repeated(rounds: Rounds) -> Placed:
+    """The weight of a loop's rounds together, in terms of the first one's."""
+    return Placed(Component((), frozenset(), frozenset(), frozenset(), 0, frozenset(), rounds), ())
 
 
 def components(case: Case) -> list[Placed]:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from dpest.engine.asymptotics import product_asymptotes
-from dpest.engine.component import Component, between
+from dpest.engine.component import Component, Rounds, between
 from dpest.engine.convolve import merged_sums
 from dpest.engine.expressions import Expr, solved, substituted
 from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole
@@ -77,6 +77,8 @@ IMPOSSIBLE = Measure(-math.inf, (), 0)
 
 def eliminate(component: Component) -> Measure:
     """The component's measure on its outputs."""
+    if component.rounds:
+        return Measure(0.0, (_series(component.rounds),), 0)
     if component.bounds and contradictory(component.bounds, component.laws):
         return replace(IMPOSSIBLE, outputs=component.outputs)
     state = _State.start(component)
@@ -89,6 +91,19 @@ def eliminate(component: Component) -> Measure:
     if state.impossible:
         return replace(IMPOSSIBLE, outputs=component.outputs)
     return Measure(state.log_constant, tuple(state.factors), component.outputs)
+
+
+def _series(rounds: Rounds) -> _Number:
+    """1 / (1 - a), where a is the probability of another round: the sum of a geometric series."""
+    again, off = 0.0, 0.0
+    for parts, count in rounds:
+        logs = [(times, *eliminate(p.component).log(np.empty((1, 0)))) for p, times in parts]
+        weight = count * math.exp(math.fsum(times * float(log[0]) for times, log, _ in logs))
+        again += weight
+        off += weight * sum(times * float(error[0]) for times, _, error in logs)
+    if not 1 - again > 1e-12:
+        raise BudgetExceeded("a loop that goes on for ever with probability 1, as far as floats can tell")
+    return _Number(-math.log1p(-again), (off + ROUNDING) / (1 - again))
 
 
 @dataclass

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpest.engine.cases import Floor
 from dpest.engine.expressions import Expr
-from dpest.engine.literal import FREE, Bounds, Literal
+from dpest.engine.literal import FREE, Bounds, Literal, ends
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.graph.nodes import Draw
 from dpest.laws.law import Continuous, Discrete, Law
@@ -101,11 +101,11 @@ def _reach(floor: Floor, bounds: Bounds) -> tuple[float, float]:
     low = high = float(floor.inner.constant)
     for draw, c in floor.inner.terms:
         assert isinstance(draw, Draw)
-        ends = [float(c) * x for x in _ends(draw.law)]
-        low, high = low + min(ends), high + max(ends)
+        reach = [float(c) * x for x in _ends(draw.law)]
+        low, high = low + min(reach), high + max(reach)
     literal = Literal(tuple(floor.inner.terms), ZERO)  # type: ignore[arg-type]
     lead = sorted(literal.terms, key=lambda t: id(t[0]))[0][1]
-    known = [None if x is None else float(lead * x + floor.inner.constant) for x in bounds.get(literal.direction[0], FREE)]
+    known = [None if x is None else float(lead * x + floor.inner.constant) for x in ends(bounds.get(literal.direction[0], FREE))]
     least, most = known if lead > 0 else known[::-1]
     return max(low, -math.inf if least is None else least), min(high, math.inf if most is None else most)
 

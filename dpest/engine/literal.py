@@ -18,10 +18,6 @@ from dpest.laws.law import Continuous, Discrete
 from dpest.numerics.rationals import Rational, exact
 
 Direction = tuple[tuple[Draw, Rational], ...]
-Span = tuple[Rational | None, Rational | None]  # the smallest and the largest value that are left; None where none is known
-Bounds = dict[Direction, Span]
-
-FREE: Span = (None, None)
 
 
 @dataclass(frozen=True)
@@ -89,6 +85,23 @@ def _whole(draw: Draw) -> bool:
     return isinstance(draw.law, Discrete) and draw.law.integral
 
 
+Span = tuple[Literal | None, Literal | None]  # the tightest lower and the tightest upper bound; None where there is none
+Bounds = dict[Direction, Span]
+
+FREE: Span = (None, None)
+
+
+def ends(span: Span) -> tuple[Rational | None, Rational | None]:
+    """The smallest and the largest value that are left of a direction."""
+    low, high = span
+    return None if low is None else low.direction[1], None if high is None else high.direction[1]
+
+
+def held(bounds: Bounds) -> tuple[Literal, ...]:
+    """The inequalities that say all that is known: in each direction the tightest ones."""
+    return tuple(literal for span in bounds.values() for literal in span if literal is not None)
+
+
 # -- what the conditions taken so far say about the next one -----------------------------------------------------------
 
 
@@ -100,9 +113,9 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
     known = bounds.get(direction)
     if known is None:
         return None
-    low, high = known if not flipped else (_minus(known[1]), _minus(known[0]))
+    low, high = ends(known)
     if flipped:
-        bound = -bound
+        low, high, bound = _minus(high), _minus(low), -bound
     if low is not None and low >= bound:
         return True
     if high is not None and (high < bound or (literal.smooth and high == bound)):
@@ -127,8 +140,8 @@ def _tighter(span: Span, literal: Literal) -> Span:
     _, bound, flipped = literal.direction
     low, high = span
     if flipped:
-        return low, bound if high is None or bound < high else high
-    return bound if low is None or bound > low else low, high
+        return low, literal if high is None or bound < high.direction[1] else high
+    return literal if low is None or bound > low.direction[1] else low, high
 
 
 def open_options(
@@ -182,7 +195,8 @@ def _log_span(direction: Direction, span: Span) -> float:
     law = direction[0][0].law
     if span == FREE:
         return 0.0
-    low, high = (-math.inf if span[0] is None else float(span[0])), (math.inf if span[1] is None else float(span[1]))
+    least, most = ends(span)
+    low, high = (-math.inf if least is None else float(least)), (math.inf if most is None else float(most))
     if isinstance(law, Continuous):
         return float(law.log_interval(low, high))
     assert isinstance(law, Discrete)

@@ -13,6 +13,8 @@ from dpest.engine.expressions import Expr, coordinate, number, plus, single, tim
 from dpest.engine.factors import Bound
 from dpest.engine.lattice import Lattice, floor_points, of_floor, of_sum, spanned, sum_points
 from dpest.engine.literal import Bounds, narrowed
+from dpest.engine.rounds import Loop
+from dpest.engine.stars import loop_component
 from dpest.numerics.linear import Matrix, identities, identity, inverse, reduced
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -50,6 +52,7 @@ class Rows:
     rows: list[Expr | None]
     floors: dict[int, Floor]
     kinds: list[Kind]
+    loops: tuple[Loop, ...] = ()
     known: dict[Frame, list[Placed]] = field(default_factory=dict)
 
     @cached_property
@@ -62,7 +65,7 @@ class Rows:
     def placed(self, frame: Frame) -> list[Placed]:
         """The case's components in other coordinates; a case that takes part in several pairs is split once."""
         if frame not in self.known:
-            self.known[frame] = components(self._case(frame))
+            self.known[frame] = [*components(self._case(frame)), *map(loop_component, self.loops)]
         return self.known[frame]
 
     def _case(self, frame: Frame) -> Case:
@@ -122,7 +125,8 @@ def rows_of(case: Expansion, shape: tuple[Any, ...], kinds: list[Kind]) -> Rows:
             case Floor():
                 floors[len(rows)] = x
                 rows.append(None)
-    return Rows(numbering, bounds, narrowed({}, case.literals) if floors else {}, rows, floors, kinds)
+    spans = narrowed({}, case.literals) if floors else {}
+    return Rows(numbering, bounds, spans, rows, floors, kinds, case.loops)
 
 
 def _matrix(case: Rows, coordinates: list[int], continuous: bool = True) -> list[list[Rational]]:

@@ -154,7 +154,7 @@ def constant_stratum(
 
 def _placed(case: Expansion, measures: Measures) -> list[Placed]:
     """The components of a case's conditions, split once."""
-    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals))
+    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals, case.loops))
 
 
 def _stratum(
