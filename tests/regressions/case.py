@@ -60,8 +60,8 @@ class Said:
         return f"[{self.lower:.12g}, {self.upper:.12g}]"
 
 
-class Hang(Exception):
-    """The time limit was reached."""
+class Hang(BaseException):
+    """The time limit was reached; no `except Exception` on the way may take it for an error of the mechanism."""
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def ask(mechanism: Callable[[Any], Any], pair: tuple[Any, Any], seconds: float =
     try:
         with limited(seconds):
             r = dpest.estimate(mechanism, pair, method="exact")
-    except Exception as error:
+    except (Exception, Hang) as error:
         return Said(error=error)
     return Said(r.lower, r.upper, r)
 
