@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.grammar.program import Program
+from tests.grammar.rewrite import REWRITINGS
 from tests.grammar.writer import PROBABILITIES, TABLES, Writer, plain
 
 FAMILIES = ("laplace", "laplace", "laplace", "exponential", "gumbel", "logistic", "uniform", "gaussian", "cauchy", "t")
@@ -19,7 +20,7 @@ def generate(kind: str, seed: int) -> Program:
 
 def _writer(rng: random.Random, smooth: bool) -> Writer:
     unit = rng.choice([1, 1, 1, 1, 0.5, 0.1, 0.1, 3])
-    offset = rng.choice([0, 0, 0, 0, 0, 0, 2_000_000, 0.3])
+    offset = rng.choice([0, 0, 0, 0, 0, 0, 2_000_000, 0.5])
     return Writer(rng, rng.choice([1, 1, 2]), unit, offset, smooth)
 
 
@@ -101,7 +102,7 @@ def discrete(rng: random.Random, kind: str) -> Program:
     heavy = rng.random() < 0.25
     for k in range(rng.randint(1, 3)):
         name = w.fresh("k")
-        moved = f"{w.data()} + " if rng.random() < 0.5 else ""
+        moved = f"{w.data()} + " if rng.random() < (0.8 if k == 0 else 0.3) else ""
         w.say(f"{name} = {moved}{_discrete_draw(w, heavy and k == 0)}")
         w.values.append(name)
     for _ in range(rng.randint(0, 4)):
@@ -230,10 +231,19 @@ def _released(w: Writer) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
+def rewritten(rng: random.Random, kind: str) -> Program:
+    """A program of another kind, to be compared with itself written otherwise."""
+    base = rng.choice(["discrete", "one", "two", "post", "post"])
+    made = KINDS[base](rng, base)
+    name = rng.choice([n for n in REWRITINGS if n != "if_for_where" or "d.where" in made.source])
+    return Program(f"rewritten:{name}:{base}", made.source, made.pair)
+
+
 KINDS: dict[str, Callable[[random.Random, str], Program]] = {
     "discrete": discrete,
     "loops": loops,
     "one": one,
     "two": two,
     "post": post,
+    "rewritten": rewritten,
 }

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-PROBABILITIES = (0.5, 0.25, 0.75, 0.1, 0.3, 0.02, 0.9)
+PROBABILITIES = (0.5, 0.25, 0.75, 0.1, 0.3, 0.02, 0.6)
 TABLES = (
     "[0.5, 0.3, 0.2]",
     "[0.1, 0.5, 0.4]",
@@ -29,6 +29,7 @@ class Writer:
     offset: float
     smooth: bool = False  # whether a continuous draw is among the values: then no == and no products
     lines: list[str] = field(default_factory=list)
+    compared: list[tuple[str, str]] = field(default_factory=list)
     values: list[str] = field(default_factory=list)  # names of numbers, random or not
     depth: int = 1
     made: int = 0
@@ -67,9 +68,9 @@ class Writer:
         a = self.expression(depth - 1)
         match rng.choices(range(12), (5, 4, 2, 1, 1, 1.5, 1.5, 1, 1.5, 1.5, 1, 1))[0]:
             case 0:
-                return f"({a} + {self.expression(depth - 1)})"
+                return f"({a} + {self.other(a, depth - 1)})"
             case 1:
-                return f"({a} - {self.expression(depth - 1)})"
+                return f"({a} - {self.other(a, depth - 1)})"
             case 2:
                 return f"({rng.choice(['2', '-1', '3', '0.5', '0.1'])} * {a})"
             case 3:
@@ -92,6 +93,14 @@ class Writer:
             case _:
                 return f"d.{rng.choice(['max', 'min', 'argmax', 'argmin'])}([{a}, {self.expression(depth - 1)}, {self.number()}])"
 
+    def other(self, a: str, depth: int) -> str:
+        """An expression that is not this one, where there is a choice."""
+        for _ in range(4):
+            b = self.expression(depth)
+            if b != a:
+                return b
+        return self.number()
+
     def rounded(self, a: str) -> str:
         """A rounding of a value divided by a step."""
         if self.rng.random() < 0.15:
@@ -109,28 +118,46 @@ class Writer:
         if depth > 0 and rng.random() < 0.25:
             a, b = self.condition(depth - 1), self.condition(depth - 1)
             return rng.choice([f"({a} and {b})", f"({a} or {b})", f"(not {a})", f"({a} and not {b})"])
+        if self.compared and rng.random() < 0.3:
+            return self.again()
         a = self.expression(depth)
-        b = self.number() if rng.random() < 0.5 else self.expression(depth)
+        b = self.number() if rng.random() < 0.5 else self.other(a, depth)
+        self.compared.append((a, b))
         operators = STRICT[:4] if self.smooth and rng.random() < 0.9 else STRICT
         return f"({a} {rng.choice(operators)} {b})"
+
+    def again(self) -> str:
+        """A comparison of what was compared before: at the same bound, next to it, or written the other way round."""
+        a, b = self.compared[-1] if self.rng.random() < 0.6 else self.rng.choice(self.compared)
+        operator = self.rng.choice(STRICT[:4] if self.smooth else STRICT)
+        match self.rng.choices(range(4), (4, 2, 2, 1))[0]:
+            case 0:
+                return f"({a} {operator} {b})"
+            case 1:
+                return f"({b} {operator} {a})"
+            case 2:
+                return f"({a} - {b} {operator} {plain(self.rng.choice([-1, 0, 0, 1]) * self.unit)})"
+            case _:
+                return f"({plain(self.rng.choice([2, 3, 10, 0.1]))} * ({a} - {b}) {operator} 0)"
 
     def output(self) -> str:
         """What is returned: a word, a number, a tuple, a dict."""
         rng = self.rng
         pick = rng.random()
-        if pick < 0.45:
+        if pick < 0.12:
             return rng.choice(WORDS)
-        if pick < 0.65:
+        if pick < 0.4:
             return self.expression(1)
         if pick < 0.8:
-            return f"{rng.choice(WORDS)} if {self.condition()} else {rng.choice(WORDS)}"
+            yes, no = rng.sample(WORDS, 2)
+            return f"{yes} if {self.condition()} else {no}"
         if pick < 0.9:
             return f"({rng.choice(WORDS)}, {self.expression(1)})"
         return f"{{'v': {self.expression(0)}, 'w': {rng.choice(WORDS)} if {self.condition()} else {rng.choice(WORDS)}}}"
 
     def statement(self) -> None:
         """One statement: an assignment, an early return, a condition that changes nothing, a loop."""
-        match self.rng.choices(range(6), (4, 3.5, 2, 2, 1, 0.8))[0]:
+        match self.rng.choices(range(7), (3, 3, 2, 1.5, 0.7, 0.7, 3))[0]:
             case 0:
                 self.assign(self.expression())
             case 1:
@@ -143,8 +170,12 @@ class Writer:
                 self.choose()
             case 4:
                 self.repeat()
-            case _:
+            case 5:
                 self.climb()
+            case _:
+                self.say(f"if {self.condition(0)}:")
+                yes, no = self.rng.sample(WORDS, 2)
+                self.inner(lambda: self.say(f"return {yes} if {self.again()} else {no}"))
 
     def assign(self, expression: str) -> None:
         """A new value."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from mpmath import mp, mpf
+from scipy import stats
 
 from tests.oracles.truth import DIGITS, real
 
@@ -24,9 +25,15 @@ class Family:
     below: Callable[[Any], Any]  # P(Z <= z)
     above: Callable[[Any], Any]  # P(Z >= z)
     log: Callable[[Any], Any]  # the log density on an array of doubles
-    scale: float = 1.0
+    scale: float
+    double: Any  # the frozen scipy.stats law, for integrals in doubles
     kinks: tuple[Any, ...] = ()
     support: tuple[Any, Any] = (-math.inf, math.inf)
+
+    def mass64(self, low: Any, high: Any) -> Any:
+        """P(low <= Z <= high) on arrays of doubles."""
+        law = self.double
+        return np.where(low > 0, law.sf(low) - law.sf(high), law.cdf(high) - law.cdf(low))
 
     def mass(self, low: Any, high: Any) -> Any:
         """P(low <= Z <= high), from the tail in which it does not cancel."""
@@ -50,6 +57,7 @@ def laplace(scale: Any) -> Family:
         lambda z: mp.exp(-z / b) / 2 if z > 0 else 1 - mp.exp(z / b) / 2,
         lambda z: -np.abs(z) / float(b) - math.log(2 * b),
         float(b),
+        stats.laplace(scale=float(b)),
         (0,),
     )
 
@@ -64,6 +72,7 @@ def gaussian(sigma: Any) -> Family:
         lambda z: mp.erfc(z / (s * mp.sqrt(2))) / 2,
         lambda z: -((z / float(s)) ** 2) / 2 - math.log(s * math.sqrt(2 * math.pi)),
         float(s),
+        stats.norm(scale=float(s)),
     )
 
 
@@ -77,6 +86,7 @@ def exponential(scale: Any) -> Family:
         lambda z: mp.exp(-z / b) if z > 0 else mpf(1),
         lambda z: np.where(z >= 0, -z / float(b) - math.log(b), -np.inf),
         float(b),
+        stats.expon(scale=float(b)),
         (0,),
         (0, math.inf),
     )
@@ -92,6 +102,7 @@ def gumbel(scale: Any) -> Family:
         lambda z: -mp.expm1(-mp.exp(-z / b)),
         lambda z: -z / float(b) - np.exp(-z / float(b)) - math.log(b),
         float(b),
+        stats.gumbel_r(scale=float(b)),
     )
 
 
@@ -105,6 +116,7 @@ def logistic(scale: Any) -> Family:
         lambda z: 1 / (1 + mp.exp(z / b)),
         lambda z: -np.abs(z) / float(b) - 2 * np.log1p(np.exp(-np.abs(z) / float(b))) - math.log(b),
         float(b),
+        stats.logistic(scale=float(b)),
     )
 
 
@@ -118,6 +130,7 @@ def uniform(low: Any, high: Any) -> Family:
         lambda z: min(max((b - z) / (b - a), mpf(0)), mpf(1)),
         lambda z: np.where((z >= float(a)) & (z <= float(b)), -math.log(b - a), -np.inf),
         float(b - a),
+        stats.uniform(float(a), float(b - a)),
         (low, high),
         (low, high),
     )
@@ -133,6 +146,7 @@ def cauchy(scale: Any) -> Family:
         lambda z: mp.atan2(s, z) / mp.pi,
         lambda z: -np.log1p((z / float(s)) ** 2) - math.log(math.pi * s),
         float(s),
+        stats.cauchy(scale=float(s)),
     )
 
 
@@ -152,6 +166,7 @@ def student(degrees: Any, scale: Any) -> Family:
         above,
         lambda z: math.log(constant) - float(nu + 1) / 2 * np.log1p((z / float(s)) ** 2 / float(nu)),
         float(s),
+        stats.t(float(nu), scale=float(s)),
     )
 
 

@@ -16,152 +16,32 @@ from typing import Any
 
 from mpmath import mpf
 
+from tests.oracles.affine import Line, NotSwept, OnEdge, Place
 from tests.oracles.families import CONTINUOUS, Family, geometric_beyond, geometric_weight
 from tests.oracles.plain import Plain
 from tests.oracles.truth import real
 
 Mechanism = Callable[[Any, Any], Any]
-LEAST = mpf("1e-30")  # weights below this are not followed; they go into `rest`
-MOST_RUNS = 200_000
-MOST_CELLS = 400
-
-
-class NotSwept(Exception):
-    """The program is not of this kind: two continuous draws, a product of draws, too many runs."""
-
-
-class OnEdge(Exception):
-    """The run stood exactly where a decision changes."""
+LEAST = mpf("1e-27")  # weights below this are not followed; they go into `rest`
+MOST_RUNS = 20_000
+MOST_CELLS = 250
 
 
 class Cell:
     """One run's place on the line, and how far it can move before a decision changes."""
 
     def __init__(self, z: Fraction, low: Any, high: Any) -> None:
-        self.z, self.low, self.high = z, low, high
+        self.z, self.low, self.high = (z,), low, high
 
-    def edge(self, at: Fraction) -> None:
-        """A decision changes at this z."""
-        if at == self.z:
+    def note(self, a: tuple[Fraction, ...], b: Fraction) -> None:
+        """A decision changes where a z + b = 0."""
+        at = -b / a[0]
+        if at == self.z[0]:
             raise OnEdge
-        if at < self.z:
+        if at < self.z[0]:
             self.low = max(self.low, at)
         else:
             self.high = min(self.high, at)
-
-
-def _fraction(x: Any) -> Fraction:
-    return Fraction(x.item() if hasattr(x, "item") else x)
-
-
-class Line:
-    """A value a z + b of the swept draw."""
-
-    def __init__(self, cell: Cell, a: Fraction, b: Fraction) -> None:
-        self.cell, self.a, self.b = cell, a, b
-
-    @property
-    def now(self) -> Fraction:
-        return self.a * self.cell.z + self.b
-
-    def _like(self, other: Any) -> Line:
-        return other if isinstance(other, Line) else Line(self.cell, Fraction(0), _fraction(other))
-
-    def __add__(self, other: Any) -> Line:
-        o = self._like(other)
-        return Line(self.cell, self.a + o.a, self.b + o.b)
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Line:
-        return Line(self.cell, -self.a, -self.b)
-
-    def __pos__(self) -> Line:
-        return self
-
-    def __sub__(self, other: Any) -> Line:
-        return self + -self._like(other)
-
-    def __rsub__(self, other: Any) -> Line:
-        return -self + other
-
-    def __mul__(self, other: Any) -> Line:
-        o = self._like(other)
-        if self.a and o.a:
-            raise NotSwept("a product of two values of the continuous draw")
-        return Line(self.cell, self.a * o.b + o.a * self.b, self.b * o.b)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Line:
-        o = self._like(other)
-        if o.a:
-            raise NotSwept("a quotient by the continuous draw")
-        return Line(self.cell, self.a / o.b, self.b / o.b)
-
-    def __floor__(self) -> int:
-        k = math.floor(self.now)
-        if self.a:
-            ends = [(k - self.b) / self.a, (k + 1 - self.b) / self.a]
-            for end in ends:
-                self.cell.edge(end)
-        return k
-
-    def __ceil__(self) -> int:
-        return -math.floor(-self)
-
-    def __trunc__(self) -> int:
-        return math.floor(self) if self >= 0 else math.ceil(self)
-
-    __int__ = __trunc__
-
-    def __round__(self, digits: int | None = None) -> Any:
-        if digits is None or digits == 0:
-            return self._nearest()
-        unit = Fraction(10) ** digits
-        return float(Fraction((self * unit)._nearest()) / unit)
-
-    def _nearest(self) -> int:
-        return round(self.b) if not self.a else math.floor(self + Fraction(1, 2))
-
-    def __floordiv__(self, other: Any) -> Any:
-        return math.floor(self / other)
-
-    def __mod__(self, other: Any) -> Any:
-        return self - other * (self // other)
-
-    def __abs__(self) -> Line:
-        return self if self >= 0 else -self
-
-    def _sign(self, other: Any) -> int:
-        gap = self - other
-        if gap.a:
-            self.cell.edge(-gap.b / gap.a)
-        now = gap.now
-        return (now > 0) - (now < 0)
-
-    def __lt__(self, other: Any) -> bool:
-        return self._sign(other) < 0
-
-    def __le__(self, other: Any) -> bool:
-        return self._sign(other) <= 0
-
-    def __gt__(self, other: Any) -> bool:
-        return self._sign(other) > 0
-
-    def __ge__(self, other: Any) -> bool:
-        return self._sign(other) >= 0
-
-    def __eq__(self, other: object) -> bool:
-        return not isinstance(other, str | type(None)) and self._sign(other) == 0
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __bool__(self) -> bool:
-        return self != 0
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def outcomes(family: str, parameters: tuple[Any, ...]) -> tuple[list[tuple[Any, Any]], Any]:
@@ -190,20 +70,21 @@ def outcomes(family: str, parameters: tuple[Any, ...]) -> tuple[list[tuple[Any, 
 class Swept(Plain):
     """One run: discrete draws take recorded choices, the continuous draw is the line z."""
 
-    def __init__(self, choices: tuple[int, ...], pending: list[tuple[int, ...]], cell: Cell, table: dict[Any, Any]) -> None:
+    def __init__(self, choices: tuple[int, ...], pending: list[tuple[int, ...]], cell: Place, table: dict[Any, Any]) -> None:
         super().__init__()
         self.choices, self.pending, self.cell, self.table = choices, pending, cell, table
         self.made: list[int] = []
         self.weight: Any = Fraction(1)
         self.lost: Any = 0
-        self.swept: tuple[Any, ...] | None = None
+        self.swept: list[tuple[Any, ...]] = []
 
     def draw(self, family: str, *parameters: Any) -> Any:
         if family in CONTINUOUS:
-            if self.swept is not None:
-                raise NotSwept("a second continuous draw")
-            self.swept = (family, parameters)
-            return Line(self.cell, Fraction(1), Fraction(0))
+            at, of = len(self.swept), len(self.cell.z)
+            if at == of:
+                raise NotSwept(f"more than {of} continuous draws")
+            self.swept.append((family, parameters))
+            return Line(self.cell, tuple(Fraction(i == at) for i in range(of)), Fraction(0))
         key = (family, parameters)
         if key not in self.table:
             self.table[key] = outcomes(family, parameters)
@@ -217,11 +98,11 @@ class Swept(Plain):
         self.made.append(chosen)
         self.weight = self.weight * points[chosen][1]
         if real(self.weight) < LEAST:
-            raise _TooLight
+            raise TooLight
         return points[chosen][0]
 
 
-class _TooLight(Exception):
+class TooLight(Exception):
     """The run's weight is below what is followed."""
 
 
@@ -315,12 +196,12 @@ def _explored(mechanism: Mechanism, data: Any, z: Fraction, gap: tuple[Any, Any]
         try:
             output = mechanism(data, run)
             out.entries.append((run.weight, output))
-        except _TooLight:
+        except TooLight:
             out.lost += real(run.weight)
         out.lost += real(run.lost)
         out.runs += 1
-        if run.swept is not None:
-            family = CONTINUOUS[run.swept[0]](*run.swept[1])
+        if run.swept:
+            family = CONTINUOUS[run.swept[0][0]](*run.swept[0][1])
             if out.family is not None and out.family.name != family.name:
                 raise NotSwept("which continuous draw is made depends on a discrete one")
             out.family = family
@@ -332,15 +213,15 @@ def _explored(mechanism: Mechanism, data: Any, z: Fraction, gap: tuple[Any, Any]
 
 def _add(found: Law, cell: Explored, mass: Any, key: Callable[[Any], Any]) -> None:
     for weight, output in cell.entries:
-        shape, line = _shape(output, key)
+        shape, line = shape_of(output, key)
         if line is None:
             found.atoms[shape] = found.atoms.get(shape, mpf(0)) + real(weight) * mass
         else:
-            found.pieces.setdefault(shape, []).append((cell.low, cell.high, line.a, line.b, real(weight)))
+            found.pieces.setdefault(shape, []).append((cell.low, cell.high, line.a[0], line.b, real(weight)))
     found.rest += cell.lost * mass
 
 
-def _shape(output: Any, key: Callable[[Any], Any]) -> tuple[Any, Line | None]:
+def shape_of(output: Any, key: Callable[[Any], Any]) -> tuple[Any, Line | None]:
     """The output as a key, and the first number in it that moves with z; other moving numbers are told by how they follow it."""
     lines: list[Line] = []
 
@@ -352,11 +233,12 @@ def _shape(output: Any, key: Callable[[Any], Any]) -> tuple[Any, Line | None]:
         if isinstance(x, list | tuple):
             return (type(x).__name__, *(part(v) for v in x))
         if isinstance(x, Line):
-            if not x.a:
+            if not x.moves:
                 return key(x.b)
             lines.append(x)
             first = lines[0]
-            return ("free",) if x is first else ("follows", x.a / first.a, x.b - first.b * x.a / first.a)
+            slope = x.a[0] / first.a[0]
+            return ("free",) if x is first else ("follows", slope, x.b - first.b * slope)
         if isinstance(x, str | bool | type(None)):
             return x
         if isinstance(x, float) and math.isnan(x):
