@@ -113,6 +113,7 @@ def discrete(rng: random.Random, kind: str) -> Program:
 def loops(rng: random.Random, kind: str) -> Program:
     """Loops whose number of rounds is random: enumerated until the rest weighs nothing."""
     w = _writer(rng, smooth=False)
+    w.offset = 0
     _loop(w)
     if rng.random() < 0.6:
         w.assign(f"{w.data()} + {_discrete_draw(w, False)}")

@@ -5,10 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy import stats
+
+
+class Named:
+    """scipy.stats for plain runs: a distribution by its name and numbers, made in no time."""
+
+    @staticmethod
+    def t(df: float) -> Any:
+        return SimpleNamespace(dist=SimpleNamespace(name="t"), args=(df,), kwds={})
+
+    @staticmethod
+    def cauchy(scale: float = 1.0) -> Any:
+        return SimpleNamespace(dist=SimpleNamespace(name="cauchy"), args=(), kwds={"scale": scale})
 
 
 @dataclass(frozen=True)
@@ -26,17 +39,13 @@ class Program:
         run: Callable[[Any], Any] = names["mechanism"]
         return run
 
-    def run(self, x: Any, d: Any) -> Any:
-        """One run on data x; compiled once for each meaning of `d`."""
-        return self.on(d)(x)
-
     def two_sided(self) -> Callable[[Any, Any], Any]:
-        """The mechanism as a function of the data and of `d`, compiled once."""
-        code = compile(self.source, "<random program>", "exec")
+        """The mechanism as a function of the data and of a plain `d`, compiled once."""
+        names: dict[str, Any] = {"math": math, "np": np, "stats": Named}
+        exec(compile(self.source, "<random program>", "exec"), names)
 
         def mechanism(x: Any, d: Any) -> Any:
-            names: dict[str, Any] = {"d": d, "math": math, "np": np, "stats": stats}
-            exec(code, names)
+            names["d"] = d
             return names["mechanism"](x)
 
         return mechanism

@@ -14,6 +14,7 @@ from scipy import stats
 from tests.oracles.truth import DIGITS, real
 
 mp.dps = DIGITS
+DEEP = 2000  # below this a Gumbel mass is exp(-exp(2000)): its logarithm is beyond doubles, and it counts as 0
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,9 @@ def gumbel(scale: Any) -> Family:
     b = real(scale)
     return Family(
         f"gumbel({scale})",
-        lambda z: mp.exp(-z / b - mp.exp(-z / b)) / b,
-        lambda z: mp.exp(-mp.exp(-z / b)),
-        lambda z: -mp.expm1(-mp.exp(-z / b)),
+        lambda z: mp.exp(-z / b - mp.exp(-z / b)) / b if -z / b < DEEP else mpf(0),
+        lambda z: mp.exp(-mp.exp(-z / b)) if -z / b < DEEP else mpf(0),
+        lambda z: -mp.expm1(-mp.exp(-z / b)) if -z / b < DEEP else mpf(1),
         lambda z: -z / float(b) - np.exp(-z / float(b)) - math.log(b),
         float(b),
         stats.gumbel_r(scale=float(b)),

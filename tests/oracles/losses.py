@@ -35,7 +35,7 @@ def _one_way(p: Law, q: Law, closed: bool) -> tuple[Any, Any]:
         other = q.atoms.get(key, mpf(0))
         low, high = _ratio(mass, other + q.rest), _ratio(mass + p.rest, other)
         lower, upper = max(lower, low), max(upper, high)
-    if p.rest and not (closed and p.rest < LIGHT):
+    if p.unseen or (p.rest and not (closed and p.rest < LIGHT)):
         upper = mp.inf
     for stratum in p.pieces:
         low, high = _densities(p, q, stratum)

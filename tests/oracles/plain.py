@@ -159,5 +159,15 @@ class Sampled(Plain):
                 edges = np.cumsum([w for _, w in parameters[0]])
                 return points[int(np.searchsorted(edges, rng.random(), side="right").clip(0, len(points) - 1))]
             case "from_scipy":
-                return float(parameters[0].rvs(random_state=rng))
+                return self._frozen(parameters[0])
         raise AssertionError(family)
+
+    def _frozen(self, law: Any) -> float:
+        """A draw of a frozen scipy.stats law, or of a plain object that names one."""
+        scale = law.kwds.get("scale", 1.0)
+        match law.dist.name:
+            case "t":
+                return scale * self.rng.standard_t(law.args[0] if law.args else law.kwds["df"])
+            case "cauchy":
+                return scale * self.rng.standard_cauchy()
+        return float(law.rvs(random_state=self.rng))

@@ -22,7 +22,9 @@ from tests.oracles.sweep import Swept, TooLight, shape_of
 from tests.oracles.truth import Truth, real
 
 Mechanism = Callable[[Any, Any], Any]
-TAIL = 1e-16  # mass beyond the part of the plane that is looked at
+TAIL = 1e-16  # mass beyond the part of the plane that is integrated
+FAR = Fraction(10) ** 60  # stands for infinity in the cells, whose lines have coefficients far smaller
+BEYOND = Fraction(10) ** 40  # cells that begin here are made by FAR alone
 MOST_COLUMNS = 250
 MOST_SEGMENTS = 120
 ABSOLUTE, RELATIVE = 1e-13, 1e-10  # what the sums of panels may be off
@@ -81,6 +83,7 @@ class PlaneLaw:
 
     masses: dict[Any, float] = field(default_factory=dict)
     rest: float = 0.0
+    complete: bool = False  # whether every cell was seen, so that there are no other outputs
 
 
 def plane_truth(mechanism: Mechanism, pair: tuple[Any, Any]) -> Truth:
@@ -98,7 +101,7 @@ def _one_way(p: PlaneLaw, q: PlaneLaw) -> tuple[float, float]:
         if a > slack_a:
             lower = max(lower, math.log((a - slack_a) / (b + slack_b)))
         upper = max(upper, math.log((a + slack_a) / (b - slack_b)) if b > slack_b else math.inf)
-    return lower, upper
+    return lower, upper if p.complete else math.inf
 
 
 def plane_law(mechanism: Mechanism, data: Any) -> PlaneLaw:
@@ -107,21 +110,34 @@ def plane_law(mechanism: Mechanism, data: Any) -> PlaneLaw:
     families = _families(mechanism, data, table)
     ends = [_ends(f) for f in families]
     out = PlaneLaw(rest=4 * TAIL)
-    gaps = [(-1.0, ends[0][0], ends[0][1])]
+    gaps = [(-1.0, *_support(families[0]))]
     for _ in range(MOST_COLUMNS):
         if not gaps:
+            out.complete = True
             return out
         _, low, high = heapq.heappop(gaps)
-        left, right, segments = _column(mechanism, data, families, ends[1], (low, high), table)
-        _integrate(out, families, (left, right), segments)
+        left, right, segments = _column(mechanism, data, families, ends, (low, high), table)
+        _integrate(out, families, (max(left, ends[0][0]), min(right, ends[0][1])), segments)
         for a, b in ((low, left), (right, high)):
-            mass = float(families[0].mass(a, b)) if a < b else 0.0
-            if mass > 1e-17:
-                heapq.heappush(gaps, (-mass, a, b))
-            else:
-                out.rest += mass
+            if a < b and a < BEYOND and b > -BEYOND:
+                heapq.heappush(gaps, (-float(families[0].mass(a, b)), a, b))
     out.rest += -sum(g[0] for g in gaps)
     return out
+
+
+def _support(family: Family) -> tuple[Fraction, Fraction]:
+    low, high = family.support
+    return -FAR if math.isinf(low) else Fraction(low), FAR if math.isinf(high) else Fraction(high)
+
+
+def _inside(low: Fraction, high: Fraction, ends: tuple[Fraction, Fraction], turn: int) -> Fraction:
+    """A point between two ends, within the integrated part where the two overlap."""
+    a, b = max(low, ends[0]), min(high, ends[1])
+    if a >= b:
+        near, way = (low, 1) if low >= ends[1] else (high, -1)
+        step = min(high - low, abs(near) + 1) / 2
+        a, b = sorted((near, near + way * step))
+    return a + (b - a) * (Fraction(1, 2) + Fraction(1, 7901 + 13 * turn))
 
 
 def _families(mechanism: Mechanism, data: Any, table: dict[Any, Any]) -> list[Family]:
@@ -151,9 +167,9 @@ def _column(
 ) -> tuple[Fraction, Fraction, list[Segment]]:
     """The segments above one z1 inside the gap, and the interval of z1 on which they stay."""
     for attempt in range(20):
-        z1 = gap[0] + (gap[1] - gap[0]) * (Fraction(1, 2) + Fraction(1, 7919 + 13 * attempt))
+        z1 = _inside(gap[0], gap[1], ends[0], attempt)
         try:
-            segments = list(_segments(mechanism, data, z1, families[1], ends, table))
+            segments = list(_segments(mechanism, data, z1, families[1], ends[1], table))
             left, right = _stays(segments, z1, gap, families[0])
         except OnEdge:
             continue
@@ -164,13 +180,12 @@ def _column(
 def _segments(
     mechanism: Mechanism, data: Any, z1: Fraction, family: Family, ends: Any, table: dict[Any, Any]
 ) -> Iterator[Segment]:
-    cuts = [Edge(Fraction(0), Fraction(k)) for k in sorted({ends[0], *map(Fraction, family.kinks), ends[1]}) if ends[0] <= k <= ends[1]]
+    cuts = [Edge(Fraction(0), k) for k in sorted({*_support(family), *map(Fraction, family.kinks)})]
     gaps = list(zip(cuts, cuts[1:], strict=False))
     made = 0
     while gaps:
         low, high = gaps.pop()
-        a, b = low.at(z1), high.at(z1)
-        found = _explored(mechanism, data, z1, a + (b - a) * (Fraction(1, 2) + Fraction(1, 7901)), (low, high), table)
+        found = _explored(mechanism, data, z1, _inside(low.at(z1), high.at(z1), ends, 0), (low, high), table)
         yield found
         made += 1
         if made > MOST_SEGMENTS:
@@ -233,9 +248,11 @@ def _integrate(out: PlaneLaw, families: list[Family], ends: tuple[Fraction, Frac
     if not low < high:
         return
     z, w = _panels(low, high, families, segments)
-    weight = w * np.exp(families[0].log(z))
+    with np.errstate(over="ignore"):
+        weight = w * np.exp(families[0].log(z))
     for s in segments:
-        inside = families[1].mass64(_line(s.low, z), _line(s.high, z))
+        with np.errstate(over="ignore"):
+            inside = families[1].mass64(_line(s.low, z), _line(s.high, z))
         mass = float(np.sum(weight * inside))
         for share, key in s.entries:
             out.masses[key] = out.masses.get(key, 0.0) + share * mass

@@ -23,8 +23,10 @@ from tests.oracles.truth import real
 
 Mechanism = Callable[[Any, Any], Any]
 LEAST = mpf("1e-27")  # weights below this are not followed; they go into `rest`
+LONG = 12  # draws after which a run may be given up for its weight: only loops make so many
 MOST_RUNS = 20_000
 MOST_CELLS = 250
+FEW = 60  # runs after which gaps of no weight are left
 
 
 class Cell:
@@ -62,7 +64,8 @@ def outcomes(family: str, parameters: tuple[Any, ...]) -> tuple[list[tuple[Any, 
             far = 0
             while geometric_beyond(far, scale) > LEAST:
                 far = far + max(1, int(scale))
-            points = sorted(range(-far, far + 1), key=abs)
+            # A few points far out show outputs that come only there; their weights are what they are.
+            points = sorted([*range(-far, far + 1), *(s * (far + 10**j) for j in range(2, 8) for s in (-1, 1))], key=abs)
             return [(k, geometric_weight(k, scale)) for k in points], geometric_beyond(far, scale)
     raise AssertionError(family)
 
@@ -97,7 +100,7 @@ class Swept(Plain):
         chosen = self.choices[at]
         self.made.append(chosen)
         self.weight = self.weight * points[chosen][1]
-        if real(self.weight) < LEAST:
+        if len(self.made) > LONG and real(self.weight) < LEAST:
             raise TooLight
         return points[chosen][0]
 
@@ -113,6 +116,7 @@ class Law:
     atoms: dict[Any, Any] = field(default_factory=dict)
     pieces: dict[Any, list[tuple[Any, Any, Fraction, Fraction, Any]]] = field(default_factory=dict)
     rest: Any = mpf(0)
+    unseen: bool = False  # whether the rest holds outputs that occur nowhere else
     family: Family | None = None
 
 
@@ -140,12 +144,25 @@ def law(mechanism: Mechanism, data: Any, key: Callable[[Any], Any] = float) -> L
             raise NotSwept(f"more than {MOST_RUNS} runs")
         for a, b in ((low, cell.low), (cell.high, high)):
             if a < b and (mass := family.mass(a, b)):
-                if mass < LEAST:
-                    found.rest += mass
-                else:
-                    heapq.heappush(gaps, (-mass, a, b))
+                heapq.heappush(gaps, (-mass, a, b))
+        if gaps and -gaps[0][0] < LEAST and runs > FEW:
+            break
     found.rest += -sum((gap[0] for gap in gaps), mpf(0))
+    found.unseen = any(_new_shapes(mechanism, data, found, gap, table, key) for gap in gaps)
     return found
+
+
+def _new_shapes(mechanism: Mechanism, data: Any, found: Law, gap: Any, table: dict[Any, Any], key: Callable[[Any], Any]) -> bool:
+    """Whether far out in a gap that was left there are outputs of a shape that was not seen before."""
+    _, low, high = gap
+    for j in (0, 1, 2, 4, 6, 8, 12):
+        far = Fraction(10) ** j + Fraction(1, 7919)
+        z = Fraction(low) + far if math.isinf(high) else Fraction(high) - far if math.isinf(low) else _inside(low, high)
+        cell = _explore(mechanism, data, z, (low, high), table)
+        shapes = [shape_of(output, key) for _, output in cell.entries]
+        if any(s not in (found.atoms if line is None else found.pieces) for s, line in shapes):
+            return True
+    return False
 
 
 def _inside(low: Any, high: Any) -> Fraction:
@@ -237,6 +254,8 @@ def shape_of(output: Any, key: Callable[[Any], Any]) -> tuple[Any, Line | None]:
                 return key(x.b)
             lines.append(x)
             first = lines[0]
+            if len(x.a) > 1:
+                return ("free",)  # in the plane, an output that moves is refused by the caller
             slope = x.a[0] / first.a[0]
             return ("free",) if x is first else ("follows", slope, x.b - first.b * slope)
         if isinstance(x, str | bool | type(None)):
