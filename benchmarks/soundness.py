@@ -1,6 +1,6 @@
 """Runs random programs against their oracles and writes docs/soundness.md.
 
-    python benchmarks/soundness.py --programs 1000 --seed 1 --kinds discrete one --shrink
+python benchmarks/soundness.py --programs 1000 --seed 1 --kinds discrete one --shrink
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ def _options() -> argparse.Namespace:
 
 def _show(i: int, program: Program, outcome: Outcome, options: argparse.Namespace) -> None:
     if options.shrink:
+
         def fails(p: Program) -> bool:
             return check(p, min(options.seconds, 10.0), options.runs).status == outcome.status
 

@@ -1,6 +1,6 @@
 """Prints one line for each wrong answer that was ever seen: what the engine says now, the truth, and whether it is right.
 
-    python benchmarks/soundness_rows.py [words in the name ...] [--seconds 10] [--bad]
+python benchmarks/soundness_rows.py [words in the name ...] [--seconds 10] [--bad]
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def main() -> None:
         found = verdict(case, said, truth)
         counts[found.split("(")[0]] += 1
         if found != "ok" or not options.bad:
-            print(f"{found:10} {seconds:6.2f}s (oracle {oracle:.2f}s)  {case.name}\n           said {said}   truth {truth}", flush=True)
+            print(
+                f"{found:10} {seconds:6.2f}s (oracle {oracle:.2f}s)  {case.name}\n           said {said}   truth {truth}",
+                flush=True,
+            )
     print(dict(counts))
 
 

@@ -164,7 +164,9 @@ def decide(w: Writer) -> None:
             w.say(f"if {linear_condition(w)}:")
             w.inner(lambda: w.say("pass"))
         case 2:
-            w.assign(rng.choice([f"d.where({linear_condition(w)}, {linear(w)}, {linear(w)})", f"d.maximum({linear(w)}, {linear(w)})"]))
+            w.assign(
+                rng.choice([f"d.where({linear_condition(w)}, {linear(w)}, {linear(w)})", f"d.maximum({linear(w)}, {linear(w)})"])
+            )
         case _:
             w.assign(f"d.clip({linear(w)}, {w.number(-2, 0)}, {w.number(1, 3)})")
 

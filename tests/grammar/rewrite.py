@@ -42,7 +42,11 @@ def _parsed(program: Program) -> tuple[ast.Module, ast.FunctionDef]:
 def _neutral(program: Program, rng: random.Random) -> Rewriting | None:
     """An `if` on a random value that changes nothing."""
     tree, function = _parsed(program)
-    places = [(i, s.targets[0].id) for i, s in enumerate(function.body) if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)]
+    places = [
+        (i, s.targets[0].id)
+        for i, s in enumerate(function.body)
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
+    ]
     if not places:
         return None
     i, name = rng.choice(places)
@@ -154,7 +158,7 @@ def _identical(program: Program, rng: random.Random) -> Rewriting | None:
     return Rewriting(Program(program.kind, program.source, (x, list(x))), "zero")
 
 
-COARSER = '''
+COARSER = """
 def mechanism(x):
     out = inner(x)
     if out is None or isinstance(out, str):
@@ -164,7 +168,7 @@ def mechanism(x):
     if isinstance(out, tuple):
         return 'tuple', out[0]
     return 'more' if out > {bound} else 'less'
-'''
+"""
 
 
 def _coarser(program: Program, rng: random.Random) -> Rewriting | None:

@@ -107,7 +107,9 @@ def _expressions(tree: ast.Module) -> Iterator[ast.Module]:
         found = []
         for parent in ast.walk(t):
             for name, value in ast.iter_fields(parent):
-                slots = [(None, value)] if isinstance(value, ast.expr) else list(enumerate(value)) if isinstance(value, list) else []
+                slots = (
+                    [(None, value)] if isinstance(value, ast.expr) else list(enumerate(value)) if isinstance(value, list) else []
+                )
                 for at, node in slots:
                     if isinstance(node, ast.expr):
                         found.extend((parent, name, at, part) for part in _parts(node))

@@ -65,7 +65,8 @@ def _densities(p: Law, q: Law, stratum: Any) -> tuple[Any, Any]:
 
 def delta(p: Law, q: Law, epsilon: float) -> Truth:
     """The hockey-stick divergence of two laws of constants, the larger direction."""
-    assert not p.pieces and not q.pieces
+    assert not p.pieces
+    assert not q.pieces
     factor = mp.exp(mpf(epsilon))
     values = []
     for one, other in ((p, q), (q, p)):

@@ -196,7 +196,9 @@ def _segments(
             gaps.append((found.high, high))
 
 
-def _explored(mechanism: Mechanism, data: Any, z1: Fraction, z2: Fraction, gap: tuple[Edge, Edge], table: dict[Any, Any]) -> Segment:
+def _explored(
+    mechanism: Mechanism, data: Any, z1: Fraction, z2: Fraction, gap: tuple[Edge, Edge], table: dict[Any, Any]
+) -> Segment:
     point = Point(z1, z2)
     pending: list[tuple[int, ...]] = [()]
     entries = []

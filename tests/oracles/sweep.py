@@ -115,7 +115,7 @@ class Law:
 
     atoms: dict[Any, Any] = field(default_factory=dict)
     pieces: dict[Any, list[tuple[Any, Any, Fraction, Fraction, Any]]] = field(default_factory=dict)
-    rest: Any = mpf(0)
+    rest: Any = field(default_factory=lambda: mpf(0))
     unseen: bool = False  # whether the rest holds outputs that occur nowhere else
     family: Family | None = None
 

@@ -99,7 +99,7 @@ def ask(mechanism: Callable[[Any], Any], pair: tuple[Any, Any], seconds: float =
 
 
 def verdict(case: Case, said: Said, truth: Truth) -> str:
-    """"ok", or what is wrong with the answer."""
+    """ "ok", or what is wrong with the answer."""
     if said.error is not None:
         if not said.refused:
             return "hang" if isinstance(said.error, Hang) else "crash"

@@ -120,8 +120,18 @@ def _clipped_third(x: Any, d: Any, scale: Any, bound: Any, step: Any) -> Any:
 
 
 def clipped_floors() -> Iterator[Case]:
-    for scale, bound, step, pair in [(0.3, 3, 1, (1 / 3, 2 / 3)), (0.3, 3, 1, (-1 / 3, 0)), (1, 2, 0.5, (0.1, 0.2)), (0.7, 4, 2, (5 / 3, 4 / 3))]:
-        yield swept(f"clip(y, -{bound}, {bound}) // {step}, {pair}", partial(_clipped_floor, scale=scale, bound=bound, step=step), pair, True)
+    for scale, bound, step, pair in [
+        (0.3, 3, 1, (1 / 3, 2 / 3)),
+        (0.3, 3, 1, (-1 / 3, 0)),
+        (1, 2, 0.5, (0.1, 0.2)),
+        (0.7, 4, 2, (5 / 3, 4 / 3)),
+    ]:
+        yield swept(
+            f"clip(y, -{bound}, {bound}) // {step}, {pair}",
+            partial(_clipped_floor, scale=scale, bound=bound, step=step),
+            pair,
+            True,
+        )
         thirds = (pair[0] * 3, pair[1] * 3)
         run = partial(_clipped_third, scale=scale, bound=bound, step=step)
         yield swept(f"floor(clip(x / 3 + noise, -{bound}, {bound}) / {step}), {thirds}", run, thirds, True)
@@ -140,9 +150,16 @@ def _doubled(x: Any, d: Any, scale: Any) -> Any:
 def tiny_differences() -> Iterator[Case]:
     for shift in (1e-12, 1e-9, 2**-52, 0.1, 1e-15):
         for shape in (_twice, _doubled):
-            yield formula(f"shared noise {shape.__name__[1:]}, difference {shift}", partial(shape, scale=1), ([1, 1], [1 + shift, 1]), mp.inf)
+            yield formula(
+                f"shared noise {shape.__name__[1:]}, difference {shift}",
+                partial(shape, scale=1),
+                ([1, 1], [1 + shift, 1]),
+                mp.inf,
+            )
     yield formula("shared noise, both moved", partial(_twice, scale=2), ([1, 1], [1.5, 1.5]), mpf("0.25"))
-    yield formula("shared noise, both moved by 1e-12", partial(_twice, scale=1), ([0, 0], [1e-12, 1e-12]), real(1e-12), narrow=1e-12)
+    yield formula(
+        "shared noise, both moved by 1e-12", partial(_twice, scale=1), ([0, 0], [1e-12, 1e-12]), real(1e-12), narrow=1e-12
+    )
 
 
 def _gumbel_if(x: Any, d: Any, scale: Any, sign: Any) -> Any:
@@ -162,7 +179,9 @@ def _gumbel_twice(x: Any, d: Any, scale: Any, sign: Any) -> Any:
 def gumbel_tails() -> Iterator[Case]:
     for shape in (_gumbel_if, _gumbel_twice):
         for scale, sign, pair in [(0.5, 1, (2, 1)), (2, 1, (0, 1)), (0.5, -1, (2, 1)), (0.05, 1, (0.2, 0.1))]:
-            yield formula(f"{shape.__name__[1:]}({scale}), sign {sign}, {pair}", partial(shape, scale=scale, sign=sign), pair, mp.inf)
+            yield formula(
+                f"{shape.__name__[1:]}({scale}), sign {sign}, {pair}", partial(shape, scale=scale, sign=sign), pair, mp.inf
+            )
 
 
 def _moved(x: Any, d: Any, degrees: Any) -> Any:
@@ -206,7 +225,9 @@ def heavy_tails() -> Iterator[Case]:
         value = degrees * abs(mp.log(real(pair[1]) / real(pair[0])))
         yield both(f"scaled t({degrees}), {pair}", partial(_scaled, degrees=degrees), pair, value, narrow=1e-6)
     for scale, pair in [(1, (0, 1)), (0.1, (0, 0.1)), (2, (1, -1))]:
-        yield formula(f"comparison of two cauchy({scale}), {pair}", partial(_cauchy_pair, scale=scale), pair, _between_cauchys(pair, scale))
+        yield formula(
+            f"comparison of two cauchy({scale}), {pair}", partial(_cauchy_pair, scale=scale), pair, _between_cauchys(pair, scale)
+        )
     for scale, bound, pair in [(1, 10**9, (0, 1)), (1, 20, (0, 1)), (2, 10**6, (0, -1)), (1, 10**12, (0.5, 1))]:
         run = partial(_cauchy_rounded, scale=scale, bound=bound)
         truth = partial(_rounded_cells, pair, scale, bound)
@@ -218,7 +239,14 @@ def _stepped(x: Any, d: Any, scale: Any, width: Any) -> Any:
 
 
 def steps() -> Iterator[Case]:
-    for scale, width, pair in [(1, 1, (0, 0.3)), (1, 1, (0, 0.7)), (2, 1, (0, 1.3)), (1, 0.5, (0.25, 0)), (1, 1, (0, 1)), (1, 1, (0.1, 0.4))]:
+    for scale, width, pair in [
+        (1, 1, (0, 0.3)),
+        (1, 1, (0, 0.7)),
+        (2, 1, (0, 1.3)),
+        (1, 0.5, (0.25, 0)),
+        (1, 1, (0, 1)),
+        (1, 1, (0.1, 0.4)),
+    ]:
         value = mpf(math.ceil(abs(pair[1] - pair[0]) / width)) / scale
         none = ((float(value) + 0.2, lambda: exactly(0, "beyond the loss")),)
         run = partial(_stepped, scale=scale, width=width)

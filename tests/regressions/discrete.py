@@ -149,9 +149,17 @@ def divisions() -> Iterator[Case]:
     ones = [1] * 6 + [0] * 4
     for share, scale in [(0.5, 1), (0.1, 1), (0.3, 2), (0.7, 0.5), (0.6, 1)]:
         less = [0, *ones[1:]]
-        yield enumerated(f"mean of ten >= {share}, geometric({scale})", partial(_mean_at_least, share=share, scale=scale), (less, ones))
+        yield enumerated(
+            f"mean of ten >= {share}, geometric({scale})", partial(_mean_at_least, share=share, scale=scale), (less, ones)
+        )
     for shape in (_decade, _floored, _ceiled):
-        for width, pair, scale in [(10, (19, 20), 1), (3, (2, 3), 1), (7, (2_000_006, 2_000_007), 1), (5, (-5, -4), 2), (4, (3, 5), 1)]:
+        for width, pair, scale in [
+            (10, (19, 20), 1),
+            (3, (2, 3), 1),
+            (7, (2_000_006, 2_000_007), 1),
+            (5, (-5, -4), 2),
+            (4, (3, 5), 1),
+        ]:
             run = partial(shape, scale=scale, width=width)
             value = mpf(abs(pair[1] - pair[0])) / scale
             yield shifted(f"{shape.__name__[1:]} by {width} of geometric({scale}), {pair}", run, pair, value)
@@ -168,10 +176,20 @@ def _quarters(x: Any, d: Any, low: int, high: int, bound: int, divisor: int) -> 
 
 
 def remainders() -> Iterator[Case]:
-    for low, high, top, modulus, pair in [(-3, 3, 10, 2, (-1, 0)), (-3, 3, 10, 3, (-1, 0)), (-2, 5, 6, 2, (0, 1)), (0, 4, 3, 2, (0, 1))]:
+    for low, high, top, modulus, pair in [
+        (-3, 3, 10, 2, (-1, 0)),
+        (-3, 3, 10, 3, (-1, 0)),
+        (-2, 5, 6, 2, (0, 1)),
+        (0, 4, 3, 2, (0, 1)),
+    ]:
         run = partial(_clipped_parity, low=low, high=high, top=top, modulus=modulus)
         yield enumerated(f"clip(x + integers({low}, {high}), 0, {top}) % {modulus}", run, pair)
-    for low, high, bound, divisor, pair in [(-3, 3, 6, 4, (0, 1)), (-3, 3, 6, 4, (0, 2)), (-5, 2, 3, 2, (0, 1)), (0, 9, 7, 3, (1, 0))]:
+    for low, high, bound, divisor, pair in [
+        (-3, 3, 6, 4, (0, 1)),
+        (-3, 3, 6, 4, (0, 2)),
+        (-5, 2, 3, 2, (0, 1)),
+        (0, 9, 7, 3, (1, 0)),
+    ]:
         run = partial(_quarters, low=low, high=high, bound=bound, divisor=divisor)
         yield enumerated(f"round(clip(x + integers({low}, {high}), -{bound}, {bound}) / {divisor})", run, pair)
 

@@ -32,7 +32,7 @@ def texts() -> Iterator[Case]:
     yield formula("f-string of a noisy value", lambda x, d: f"{x + d.laplace(1)}", (0, 1), one, refusal=MAY)
     yield formula("f-string with a format", lambda x, d: f"{x + d.laplace(2):.3f}", (0, 2), one, refusal=MAY, narrow=None)
     yield formula("format() of a noisy value", lambda x, d: format(x + d.laplace(1)), (0, 1), one, refusal=MAY)
-    yield formula("% of a noisy value", lambda x, d: "%s" % (x + d.laplace(1)), (0, 1), one, refusal=MAY)  # noqa: UP031
+    yield formula("% of a noisy value", lambda x, d: "%s" % (x + d.laplace(1)), (0, 1), one, refusal=MAY)
     yield formula("repr of a noisy value", lambda x, d: repr(x + d.laplace(1)), (0, 1), one, refusal=MAY)
     yield formula("str of a comparison", lambda x, d: str(d.laplace(1) > x), (0, 1), one, refusal=MAY)
     yield formula("str of a comparison, tenths", lambda x, d: str(d.laplace(0.1) >= x), (0, 0.1), _above(0.1), refusal=MAY)
@@ -135,8 +135,20 @@ def coins() -> Iterator[Case]:
     three = mp.log(3)
     rounds = 6  # what goes unnoticed in one run is noticed in another: each is asked several times
     for again in range(rounds):
-        yield formula(f"randomised response with random.random, {again}", partial(_response, lambda: random.random() < 0.75), (0, 1), three, refusal=MAY)
-        yield formula(f"randomised response with secrets, {again}", partial(_response, lambda: secrets.randbelow(4) > 0), (0, 1), three, refusal=MAY)
+        yield formula(
+            f"randomised response with random.random, {again}",
+            partial(_response, lambda: random.random() < 0.75),
+            (0, 1),
+            three,
+            refusal=MAY,
+        )
+        yield formula(
+            f"randomised response with secrets, {again}",
+            partial(_response, lambda: secrets.randbelow(4) > 0),
+            (0, 1),
+            three,
+            refusal=MAY,
+        )
         yield formula(f"two coins of secrets, {again}", _first_coin, (0, 1), three, refusal=MAY)
         yield formula(f"two coins of random, {again}", _two_coins, (0, 1), three, refusal=MAY)
         yield formula(f"bisect on a random number, {again}", _bisected, (0, 1), three, refusal=MAY)

@@ -77,7 +77,12 @@ def cycles() -> Iterator[Case]:
             (2, ([0.3, 0.9, 1.1], [0.3, 0.9, 1.2])),
             (1, ([1.2, 1.8, 1.6], [1.3, 1.9, 1.7])),
         ]:
-            yield Case(f"three compared pairwise, {shape.__name__[1:]}, {pair}", partial(shape, scale=scale), pair, partial(orders_truth, pair, scale))
+            yield Case(
+                f"three compared pairwise, {shape.__name__[1:]}, {pair}",
+                partial(shape, scale=scale),
+                pair,
+                partial(orders_truth, pair, scale),
+            )
 
 
 def _larger(x: Any, d: Any, wide: Any, narrow: Any) -> Any:
@@ -125,13 +130,21 @@ def _difference(x: Any, d: Any, scale: Any) -> Any:
 
 def slow_limits() -> Iterator[Case]:
     """Limits that are approached like 1 / R: the sum of two Laplace draws has the density (1 + |s|) exp(-|s|) / 4."""
-    for scale, pair in [(1, ([1, 1, 1, 1], [2, 1, 1, 1])), (2, ([0, 0, 1, 2], [1, 0, 1, 2])), (0.1, ([0.1, 0.1, 0.1, 0.1], [0.2, 0.1, 0.1, 0.1]))]:
+    for scale, pair in [
+        (1, ([1, 1, 1, 1], [2, 1, 1, 1])),
+        (2, ([0, 0, 1, 2], [1, 0, 1, 2])),
+        (0.1, ([0.1, 0.1, 0.1, 0.1], [0.2, 0.1, 0.1, 0.1])),
+    ]:
         value = sum(abs(real(b) - real(a)) for a, b in zip(*pair, strict=True)) / real(scale)
         # Post-processing of four noisy values gives the upper side, a large gap with the changed value in it the lower.
         yield formula(f"top 2 of 4 with gap, scale {scale}, {pair}", partial(_top_two_gap, scale=scale), pair, value, narrow=1e-5)
-        yield formula(f"two sums of four noisy counts, scale {scale}", partial(_two_queries, scale=scale), pair, value, narrow=1e-5)
+        yield formula(
+            f"two sums of four noisy counts, scale {scale}", partial(_two_queries, scale=scale), pair, value, narrow=1e-5
+        )
         yield formula(f"two overlapping sums, scale {scale}", partial(_overlapping, scale=scale), pair, value, narrow=1e-5)
-        yield formula(f"difference of two noisy counts, scale {scale}", partial(_difference, scale=scale), pair, value, narrow=1e-5)
+        yield formula(
+            f"difference of two noisy counts, scale {scale}", partial(_difference, scale=scale), pair, value, narrow=1e-5
+        )
 
 
 def _laplace_logistic(x: Any, d: Any, b: Any, s: Any) -> Any:
