@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 
 import pytest
 
 from tests.grammar.check import Outcome, check
+from tests.grammar.found import FOUND
 from tests.grammar.kinds import generate
 from tests.grammar.program import Program
 from tests.grammar.shrink import shrink
@@ -54,8 +54,14 @@ def test_random_programs(kind: str, first: int) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("program", FOUND, ids=range(len(FOUND)))
+def test_programs_that_failed_once(program: Program) -> None:
+    outcome = check(program)
+    assert outcome.status in ("ok", "refused"), f"{outcome.status}: said {outcome.said}, truth {outcome.truth} {outcome.why}"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "first"), itertools.islice(blocks(SLOW), None))
+@pytest.mark.parametrize(("kind", "first"), blocks(SLOW))
 def test_many_random_programs(kind: str, first: int) -> None:
     found = failures(kind, first + 100_000)
     assert not found, "\n".join(found)
