@@ -11,7 +11,6 @@ from mpmath import mp, mpf
 from scipy import stats
 
 from tests.oracles import families, losses
-from tests.oracles.sweep import law
 from tests.oracles.truth import Truth, between, exactly, real
 from tests.regressions.case import Case, Refusal
 from tests.regressions.discrete import formula
@@ -345,9 +344,3 @@ def rejections() -> Iterator[Case]:
     for bound in (3, 1, 8):
         yield formula(f"truncated by rejection at {bound}, released", partial(_rejected_released, bound=bound), (0, 1), mp.inf)
     yield formula("truncated by rejection, the same input", partial(_rejected, bound=3, at=1), (1, 1), 0)
-
-
-def delta_of(mechanism: Mechanism, pair: tuple[Any, Any], epsilon: float) -> Truth:
-    """delta(epsilon) of constant outputs, by sweeping."""
-    p, q = (law(mechanism, x) for x in pair)
-    return losses.delta(p, q, epsilon)

@@ -214,7 +214,33 @@ def _neutral(x: Any, d: Any, neutral: int, unit: Any) -> Any:
     return "more" if y > w else ("less" if y < w else "same")
 
 
+FIVE = [0.05, 0.15, 0.2, 0.25, 0.35]
+
+
+def _three_neutral(x: Any, d: Any, unit: Any) -> Any:
+    y, w = unit * (x + d.categorical(FIVE)), unit * d.categorical(FIVE)
+    if y > 2 * unit:
+        pass
+    if y // (2 * unit) >= 1:
+        pass
+    if abs(y - w) > unit:
+        pass
+    return "a" if y > w else "b"
+
+
+def _two_neutral(x: Any, d: Any, unit: Any) -> Any:
+    y, w = unit * (x + d.categorical([0.1, 0.5, 0.4])), unit * d.categorical(P1)
+    if y > 2 * unit:
+        pass
+    if round(y / (3 * unit)) >= 1:
+        pass
+    return "a" if y - w != w else "b"
+
+
 def neutral_conditions() -> Iterator[Case]:
+    for shape in (_three_neutral, _two_neutral):
+        for unit, pair in [(1, (0, 1)), (1, (0, 2)), (0.5, (0, 1)), (4, (1, 0))]:
+            yield enumerated(f"{shape.__name__[1:]}, unit {unit}, {pair}", partial(shape, unit=unit), pair)
     for unit in (1, 0.5, 3):
         for neutral in range(6):
             yield enumerated(f"neutral condition {neutral}, unit {unit}", partial(_neutral, neutral=neutral, unit=unit), (0, 1))

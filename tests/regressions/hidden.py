@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from tests.oracles.truth import exactly
 from tests.regressions.case import Case, Refusal
 from tests.regressions.discrete import formula
 
@@ -155,8 +154,3 @@ def coins() -> Iterator[Case]:
         yield formula(f"random.choice, {again}", _choice, (0, 1), three, refusal=MAY)
         yield formula(f"numpy.random.random, {again}", _numpy_coin, (0, 1), three, refusal=MAY)
         yield formula(f"a coin beside noise, {again}", _noisy_and_coin, (0, 1), mpf(1), refusal=MAY)
-
-
-def nothing() -> Any:
-    """The truth where an answer is not possible."""
-    return exactly(0, "refused")
