@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tests.oracles.affine import NotSwept, OnEdge
-from tests.oracles.families import CONTINUOUS, Family
-from tests.oracles.sweep import Swept, TooLight, shape_of
+from tests.oracles.families import Family
+from tests.oracles.sweep import Swept, TooLight, family_of, shape_of
 from tests.oracles.truth import Truth, real
 
 Mechanism = Callable[[Any, Any], Any]
@@ -146,7 +146,7 @@ def _families(mechanism: Mechanism, data: Any, table: dict[Any, Any]) -> list[Fa
     mechanism(data, run)
     if len(run.swept) != 2:
         raise NotSwept(f"{len(run.swept)} continuous draws at first")
-    return [CONTINUOUS[name](*parameters) for name, parameters in run.swept]
+    return [family_of(name, parameters, table) for name, parameters in run.swept]
 
 
 def _ends(family: Family) -> tuple[Fraction, Fraction]:

@@ -148,16 +148,17 @@ def law(mechanism: Mechanism, data: Any, key: Callable[[Any], Any] = float) -> L
         if gaps and -gaps[0][0] < LEAST and runs > FEW:
             break
     found.rest += -sum((gap[0] for gap in gaps), mpf(0))
-    found.unseen = any(_new_shapes(mechanism, data, found, gap, table, key) for gap in gaps)
+    ends = [gap for gap in gaps if math.isinf(gap[1]) or math.isinf(gap[2])]
+    found.unseen = any(_new_shapes(mechanism, data, found, gap, table, key) for gap in ends)
     return found
 
 
 def _new_shapes(mechanism: Mechanism, data: Any, found: Law, gap: Any, table: dict[Any, Any], key: Callable[[Any], Any]) -> bool:
-    """Whether far out in a gap that was left there are outputs of a shape that was not seen before."""
+    """Whether far out in an unbounded gap that was left there are outputs of a shape that was not seen before."""
     _, low, high = gap
     for j in (0, 1, 2, 4, 6, 8, 12):
         far = Fraction(10) ** j + Fraction(1, 7919)
-        z = Fraction(low) + far if math.isinf(high) else Fraction(high) - far if math.isinf(low) else _inside(low, high)
+        z = Fraction(low) + far if math.isinf(high) else Fraction(high) - far
         cell = _explore(mechanism, data, z, (low, high), table)
         shapes = [shape_of(output, key) for _, output in cell.entries]
         if any(s not in (found.atoms if line is None else found.pieces) for s, line in shapes):
@@ -218,7 +219,7 @@ def _explored(mechanism: Mechanism, data: Any, z: Fraction, gap: tuple[Any, Any]
         out.lost += real(run.lost)
         out.runs += 1
         if run.swept:
-            family = CONTINUOUS[run.swept[0][0]](*run.swept[0][1])
+            family = family_of(*run.swept[0], table)
             if out.family is not None and out.family.name != family.name:
                 raise NotSwept("which continuous draw is made depends on a discrete one")
             out.family = family
@@ -226,6 +227,17 @@ def _explored(mechanism: Mechanism, data: Any, z: Fraction, gap: tuple[Any, Any]
             raise NotSwept(f"more than {MOST_RUNS} runs")
     out.low, out.high = cell.low, cell.high
     return out
+
+
+def family_of(name: str, parameters: tuple[Any, ...], table: dict[Any, Any]) -> Family:
+    """The family of a draw, made once for each name and numbers."""
+    first = parameters[0]
+    numbers = (first.dist.name, first.args, *first.kwds.items()) if hasattr(first, "dist") else parameters
+    key = ("family", name, numbers)
+    if key not in table:
+        table[key] = CONTINUOUS[name](*parameters)
+    made: Family = table[key]
+    return made
 
 
 def _add(found: Law, cell: Explored, mass: Any, key: Callable[[Any], Any]) -> None:
@@ -266,3 +278,19 @@ def shape_of(output: Any, key: Callable[[Any], Any]) -> tuple[Any, Line | None]:
 
     shape = part(output)
     return shape, lines[0] if lines else None
+
+
+def rekeyed(found: Law, change: Callable[[float], float]) -> Law:
+    """The same law with the numbers in its outputs changed; outputs that become equal are added up."""
+
+    def part(key: Any) -> Any:
+        if isinstance(key, tuple):
+            return tuple(part(k) for k in key)
+        return change(key) if isinstance(key, float) else key
+
+    out = Law(rest=found.rest, unseen=found.unseen, family=found.family)
+    for key, mass in found.atoms.items():
+        out.atoms[part(key)] = out.atoms.get(part(key), mpf(0)) + mass
+    for key, pieces in found.pieces.items():
+        out.pieces.setdefault(part(key), []).extend(pieces)
+    return out
