@@ -204,4 +204,83 @@ def mechanism(x):
 """,
         ([2000002], [2000004]),
     ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.categorical([0.4, 0.1, 0.1, 0.4])
+    return 'none' if -1 * k1 == 0 else 'b'
+""",
+        ([-1], [-2]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = (x[0] - 0.5) + 0.1 * d.bernoulli(0.25)
+    return ('a', d.clip(k1, 0.1, 0.2))
+""",
+        ([0.5], [0.6]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.Dist.from_atoms({-3: 0.25, 1.5: 0.25, 6: 0.5})
+    return (None, math.trunc(k1 / 9))
+""",
+        ([3], [9]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k2 = (x[0] - 2000000) + 0.5 * d.categorical([0.25, 0.25, 0.5])
+    if -1 * k2 < -1.5:
+        pass
+    return 'none' if -1.5 >= -1 * k2 else 'c'
+""",
+        ([2000001], [2000002]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + 0.1 * d.categorical([0.1, 0.5, 0.4])
+    if d.where(k1 < -0.3, k1, x[0]) < k1 + -0.1:
+        return 0.1
+    return 'b'
+""",
+        ([0.1], [0.3]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.categorical([0.4, 0.1, 0.1, 0.4])
+    if d.floor(x[0] / 2) - 2 * k1 > -1:
+        return 'a' if 10 * (d.floor(x[0] / 2) - 2 * k1) != 0 else 'b'
+    return None if k1 < 3 else 'b'
+""",
+        ([0], [-1]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.integers(0, 4)
+    k2 = d.categorical([0.1, 0.5, 0.4])
+    k3 = 0
+    while x[1] + k2 > k3 and k3 < 4:
+        k3 += 1
+    k4 = 0
+    while x[1] + k1 > k4 and k4 < 4:
+        k4 += 1
+    k5 = 0
+    while k2 + k3 >= k5 and k5 < 4:
+        k5 += 1
+    return k2
+""",
+        ([0, -1], [0, -1.75]),
+    ),
 )
