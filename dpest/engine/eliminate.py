@@ -16,7 +16,7 @@ import numpy as np
 from dpest.engine.component import Component, between
 from dpest.engine.convolve import merged_sums
 from dpest.engine.expressions import Expr, solved, substituted
-from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral
+from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole
 from dpest.engine.feasible import contradictory
 from dpest.errors import BudgetExceeded
 from dpest.laws.law import Continuous, Law
@@ -106,6 +106,7 @@ class _State:
     def start(component: Component) -> _State:
         factors: list[Factor] = [replace(f, power=k) for f, k in component.folded]
         factors.sort(key=repr)
+        factors += [Whole(e) for e in sorted(component.wholes, key=repr)]
         return _State(dict(enumerate(component.laws)), sorted(component.bounds, key=repr), factors, {})
 
     def merged_equations(self, component: Component) -> list[Expr]:
@@ -125,7 +126,7 @@ class _State:
             if equation.terms:
                 self.factors.append(Identity(equation))
                 return True
-            return abs(equation.constant) <= 1e-12
+            return not equation.constant
         smooth = [v for v in draws if not self.laws[v].discrete]
         if smooth and not any(v < 0 for v, _ in equation.terms):
             return False  # an equation between continuous draws holds with probability zero
@@ -134,7 +135,7 @@ class _State:
         value = solved(equation, pivot)
         law = self.laws.pop(pivot)
         if smooth:
-            self.log_constant -= math.log(abs(equation.coefficient(pivot)))
+            self.log_constant -= math.log(abs(float(equation.coefficient(pivot))))
         self._replace(pivot, value, smooth=bool(smooth))
         self.replaced = (*((v, substituted(e, pivot, value)) for v, e in self.replaced), (pivot, value))
         self.factors.append(Density(law, value))
@@ -162,7 +163,7 @@ class _State:
                 open_bounds.append(b)
             elif b.expression.terms:
                 self.factors.append(Indicator(b))
-            elif b.expression.constant < 0 or (b.strict and b.expression.constant == 0):
+            elif b.expression.constant < 0:
                 self.impossible = True
         self.bounds = open_bounds
 
@@ -214,7 +215,7 @@ class _State:
     @staticmethod
     def _absorbed(law: Continuous, v: int, factors: Sequence[Factor]) -> Continuous:
         """The law times factors of the same draw, as a law of its own: its constraints stay closed forms."""
-        kinks = sorted({_root(k, v) for f in factors for k in f.kinks} | set(law.kinks))
+        kinks = sorted({float(solved(k, v).constant) for f in factors for k in f.kinks} | set(law.kinks))
         low, high = law.reach(TABLE_REACH)
         finest = min(x.scale for x in (law, *(y for f in factors for y in f.laws())) if isinstance(x, Continuous))
         inside = np.array([[k for k in kinks if low < k < high]]).reshape(1, -1)
@@ -247,10 +248,6 @@ def _width(law: Law) -> float:
     return law.scale if isinstance(law, Continuous) else 0.0
 
 
-def _root(k: Expr, v: int) -> float:
-    return -k.constant / k.coefficient(v)
-
-
 def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
     if v not in f.scope:
         return f
@@ -258,8 +255,8 @@ def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
         case Between():
             return replace(
                 f,
-                lowers=tuple((substituted(e, v, value), s) for e, s in f.lowers),
-                uppers=tuple((substituted(e, v, value), s) for e, s in f.uppers),
+                lowers=tuple(substituted(e, v, value) for e in f.lowers),
+                uppers=tuple(substituted(e, v, value) for e in f.uppers),
             )
         case Density():
             return replace(f, place=substituted(f.place, v, value))

@@ -106,9 +106,9 @@ class Rows:
             case Draw(law=law):
                 return law.sample(self.rng, self.size)
             case Linear():
-                return self._linear(node, node.constant)
+                return self._linear(node, float(node.constant))
             case Compare(relation=relation, value=value):
-                truth: Values = _RELATIONS[relation](self._linear(value, 0.0), -value.constant)
+                truth: Values = _RELATIONS[relation](self._linear(value, 0.0), -float(value.constant))
                 return truth
             case Not(value=value):
                 return np.logical_not(self.value(value))
@@ -135,10 +135,10 @@ class Rows:
 
     def _linear(self, node: Linear, constant: float) -> Values:
         """constant + the sum of coefficient * value, in as few passes as it takes."""
-        if len(node.terms) == 2 and node.terms[0][1] == 1.0 and node.terms[1][1] == -1.0:
+        if len(node.terms) == 2 and node.terms[0][1] == 1 and node.terms[1][1] == -1:
             total = self.value(node.terms[0][0]) - self.value(node.terms[1][0])
         else:
-            (first, factor), *others = node.terms
+            (first, factor), *others = [(n, float(c)) for n, c in node.terms]
             total = self.value(first) * factor if factor != 1.0 else self.value(first).astype(float)
             for other, factor in others:
                 total = total + self.value(other) * factor

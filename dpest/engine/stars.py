@@ -14,9 +14,10 @@ from dpest.engine.cases import conditions_case
 from dpest.engine.component import Component, Placed, between, components
 from dpest.engine.expressions import expr
 from dpest.engine.factors import Between, Bound
-from dpest.engine.resolve import Literal
-from dpest.graph.nodes import Draw, Relation
+from dpest.engine.literal import Literal
+from dpest.graph.nodes import Draw
 from dpest.laws.law import Law
+from dpest.numerics.rationals import Rational
 
 
 def condition_components(literals: Sequence[Literal]) -> list[Placed]:
@@ -67,11 +68,11 @@ def _spoke(literal: Literal, hub: Draw) -> tuple[int, Between] | None:
     at_hub = [c for d, c in literal.terms if d is hub]
     if len(own) != 1 or (own[0][0].law.discrete and not hub.law.discrete):
         return None
-    (draw, c), strict = own[0], literal.relation is Relation.GT
-    return id(draw), _factor(draw.law, c, at_hub[0], literal.constant, strict)
+    draw, c = own[0]
+    return id(draw), _factor(draw.law, c, at_hub[0], literal.constant)
 
 
 @lru_cache(maxsize=1 << 16)
-def _factor(law: Law, own: float, hub: float, constant: float, strict: bool) -> Between:
+def _factor(law: Law, own: Rational, hub: Rational, constant: Rational) -> Between:
     # Equal conditions give one and the same object: they are counted by identity.
-    return between(law, 1, [Bound(expr(((0, hub), (1, own)), constant), strict)])
+    return between(law, 1, [Bound(expr(((0, hub), (1, own)), constant))])

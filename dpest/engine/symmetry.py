@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpest.engine.cases import Affine, Expansion
-from dpest.engine.resolve import Literal
+from dpest.engine.literal import Literal
 from dpest.graph.nodes import (
     ArgExtreme,
     Compare,
@@ -19,6 +19,7 @@ from dpest.graph.nodes import (
     draws_of,
     is_node,
 )
+from dpest.numerics.rationals import Rational
 
 
 def signatures(leaves: Sequence[Any], literals: Sequence[Literal]) -> list[Any]:
@@ -72,7 +73,7 @@ def canonical(case: Expansion) -> Any:
     private: set[int] = set()
     marks: Counter[Any] = Counter()
     for literal in case.literals:
-        own: list[tuple[int, float, Any]] = []
+        own: list[tuple[int, Rational, Any]] = []
         for d, c in literal.terms:
             if id(d) in role:
                 own.append((role[id(d)], c, None))
@@ -81,5 +82,5 @@ def canonical(case: Expansion) -> Any:
             else:
                 private.add(id(d))
                 own.append((-1, c, d.law))
-        marks[(tuple(own), literal.constant, literal.relation)] += 1
+        marks[(tuple(own), literal.constant)] += 1
     return tuple(values), frozenset(marks.items())

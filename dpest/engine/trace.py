@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from dpest.core import RUN
 from dpest.engine.columns import constant_key
-from dpest.engine.knowledge import Bounds, chances, implied, narrowed, open_options
+from dpest.engine.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options
 from dpest.engine.outputs import Flat, flatten
 from dpest.engine.replay import Replay, differs, mark, same_output
-from dpest.engine.resolve import Literal, decide
+from dpest.engine.resolve import decide
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
+from dpest.numerics.logspace import log_sum
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,7 @@ def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]
         if not paths:
             _check_replay(run, output, mechanism, data, params, limits)
         paths.append(Path(tuple(run.steps), output))
-    unexplored = math.log(math.fsum(math.exp(m) for m in left_out)) if left_out else -math.inf
-    return Trace(tuple(paths), unexplored)
+    return Trace(tuple(paths), float(log_sum(np.array(left_out))))
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
@@ -177,7 +179,7 @@ class TraceRun(Replay):
         known = implied(literal, self.bounds)
         if known is not None:
             return known
-        yes, no = chances(literal)
+        yes, no = log_chances(literal, self.bounds)
         self._count_fork(max(yes, no))
         # The likelier way first: a loop that ends with probability one is then left in a bounded number of runs.
         first = yes >= no
@@ -195,10 +197,11 @@ class TraceRun(Replay):
         if not left:  # the conditions taken so far contradict each other
             self.abandoned, self.log_mass = True, -math.inf
             raise _Abandoned
-        self._count_fork(0.0)
-        for _, new in left[1:]:
-            self._queue(new, 0.0)
-        self._take(left[0][1], 0.0)
+        weights = [log_weight(new, self.bounds) for _, new in left]
+        self._count_fork(max(weights))
+        for (_, new), weight in zip(left[1:], weights[1:], strict=True):
+            self._queue(new, weight)
+        self._take(left[0][1], weights[0])
         return left[0][0]
 
     def _count_fork(self, likeliest: float) -> None:

@@ -16,7 +16,7 @@ from dpest.engine.cases import Expansion, expand, pinned_leaves
 from dpest.engine.columns import constant_key
 from dpest.engine.component import Placed
 from dpest.engine.links import Links
-from dpest.engine.resolve import Literal
+from dpest.engine.literal import Literal
 from dpest.engine.stars import condition_components
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
