@@ -191,7 +191,7 @@ def remainders() -> Iterator[Case]:
         (0, 9, 7, 3, (1, 0)),
     ]:
         run = partial(_quarters, low=low, high=high, bound=bound, divisor=divisor)
-        yield enumerated(f"round(clip(x + integers({low}, {high}), -{bound}, {bound}) / {divisor})", run, pair)
+        yield enumerated(f"round(clip(x + integers({low}, {high}), -{bound}, {bound}) / {divisor}), {pair}", run, pair)
 
 
 P1, P2 = [0.1, 0.2, 0.3, 0.4], [0.35, 0.15, 0.25, 0.25]
