@@ -106,6 +106,18 @@ def test_the_plane_knows_closed_forms() -> None:
     meets(truth, max(-mp.log(2 * share), mp.log(2 * (1 - share))), 1e-8)
 
 
+def test_outputs_that_next_to_never_come_leave_the_upper_end_open() -> None:
+    """exp(-exp(10)) against exp(-exp(12)): no double knows the masses, and the oracle must not call the laws equal."""
+
+    def rare(x: Any, d: Any) -> Any:
+        v, w = x + d.gumbel(0.05), d.gumbel(0.2)
+        return "c" if v >= -0.3 else "a" if w > 0 else "b"
+
+    assert plane_truth(rare, (0.2, 0.3)).upper == math.inf
+    swept = losses.sweep_truth(lambda x, d: "c" if x + d.gumbel(0.05) >= -0.3 else "a", (0.2, 0.3), closed=True)
+    meets(swept, math.exp(12) - math.exp(10), 1e-6)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_a_second_draw_that_does_nothing_changes_nothing(seed: int) -> None:
     """The sweep against the plane: the same program with one more draw in front."""

@@ -246,6 +246,9 @@ def _events(segments: list[Segment], family: Family) -> Iterator[Fraction]:
 
 def _integrate(out: PlaneLaw, families: list[Family], ends: tuple[Fraction, Fraction], segments: list[Segment]) -> None:
     """Adds the masses of the segments over an interval of z1."""
+    # An output that comes only where there is next to no mass is an output all the same.
+    for _, key in (entry for s in segments for entry in s.entries):
+        out.masses.setdefault(key, 0.0)
     low, high = float(ends[0]), float(ends[1])
     if not low < high:
         return
