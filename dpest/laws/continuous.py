@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import special
 
 from dpest.errors import InvalidLaw
+from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.law import Continuous, Rng, Shift
 from dpest.numerics.logspace import LOG_HALF, Floats, log1mexp, log_sum
 from dpest.numerics.rationals import Rational, exact
@@ -32,11 +33,17 @@ class _Scaled(Continuous):
 
     b: float
     family: ClassVar[str]
+    down: ClassVar[bool] = True  # whether a shift downwards has a bounded cost
     kinks = (0.0,)
+    log_concave = True
+    mode = 0.0
     support: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         check_scale(self.b, f"{self.family}(scale)")
+
+    def slope(self, x: Floats) -> Floats:
+        return np.full(np.shape(x), 1 / self.b)
 
     @property
     def scale(self) -> float:
@@ -44,6 +51,9 @@ class _Scaled(Continuous):
 
     def words(self) -> str:
         return f"{self.family}({self.b:g})"
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), 1 / exact(self.b) if self.down else None
 
 
 @dataclass(frozen=True)
@@ -85,8 +95,8 @@ class Laplace(_Scaled):
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, 0.0, 1 if d > 0 else -1) if d else NO_SHIFT
 
-    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
-        return 1 / exact(self.b), 1 / exact(self.b)
+    def asymptote(self, side: int) -> Asymptote:
+        return exponential(-math.log(2 * self.b), self.b)
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,8 @@ class Gaussian(Continuous):
 
     kinks = (0.0,)
     support = (-math.inf, math.inf)
+    log_concave = True
+    mode = 0.0
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         r = self.sigma * math.sqrt(-2 * log_mass)
@@ -125,6 +137,16 @@ class Gaussian(Continuous):
     def shift(self, d: float) -> Shift:
         return Shift(math.inf, math.copysign(math.inf, d)) if d else NO_SHIFT
 
+    def slope(self, x: Floats) -> Floats:
+        return np.asarray(np.abs(x) / self.sigma**2)
+
+    def asymptote(self, side: int) -> Asymptote:
+        return Asymptote(-_LOG_SQRT_2PI - math.log(self.sigma), square=1 / (2 * exact(self.sigma) ** 2))
+
+    def mass_asymptote(self, side: int) -> Asymptote:
+        # P(X > t) / (f(t) sigma^2 / t) grows to 1 (Mills' ratio).
+        return Asymptote(-_LOG_SQRT_2PI + math.log(self.sigma), power=exact(-1), square=1 / (2 * exact(self.sigma) ** 2))
+
     def words(self) -> str:
         return f"gaussian({self.sigma:g})"
 
@@ -134,6 +156,7 @@ class Exponential(_Scaled):
     """Density exp(-x / b) / b for x >= 0."""
 
     family = "exponential"
+    down = False
     support = (0.0, math.inf)
 
     def reach(self, log_mass: float) -> tuple[float, float]:
@@ -161,13 +184,13 @@ class Exponential(_Scaled):
         # x + d < 0 is impossible for the shifted law when d < 0.
         return Shift(d / self.b, 0.0, 1) if d >= 0 else Shift(math.inf, 0.0)
 
-    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
-        return 1 / exact(self.b), None
+    def asymptote(self, side: int) -> Asymptote | None:
+        return exponential(-math.log(self.b), self.b) if side > 0 else None
 
 
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
-    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (z - 699.0))
+    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (np.clip(z, 0.0, 1e4) - 699.0))
 
 
 @dataclass(frozen=True)
@@ -175,6 +198,7 @@ class Gumbel(_Scaled):
     """Density exp(-(z + e^-z)) / b with z = x / b: the law of a maximum."""
 
     family = "gumbel"
+    down = False
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         return -self.b * math.log(-log_mass), -self.b * log_mass
@@ -196,8 +220,17 @@ class Gumbel(_Scaled):
         # ln f(x) - ln f(x + d) = d/b - e^-z (1 - e^(-d/b)): grows to d/b on the right, without bound on the left if d < 0.
         return Shift(d / self.b, math.inf) if d >= 0 else Shift(math.inf, -math.inf)
 
-    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
-        return 1 / exact(self.b), None
+    def slope(self, x: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.asarray((1.0 + _steep(-np.asarray(x) / self.b)) / self.b)
+
+    def asymptote(self, side: int) -> Asymptote:
+        if side > 0:
+            return exponential(-math.log(self.b), self.b)
+        return Asymptote(-math.log(self.b), rate=-1 / exact(self.b), bursts=((1 / exact(self.b), exact(0)),))
+
+    def mass_asymptote(self, side: int) -> Asymptote:
+        return exponential(0.0, self.b) if side > 0 else Asymptote(0.0, bursts=((1 / exact(self.b), exact(0)),))
 
 
 @dataclass(frozen=True)
@@ -232,8 +265,8 @@ class Logistic(_Scaled):
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
 
-    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
-        return 1 / exact(self.b), 1 / exact(self.b)
+    def asymptote(self, side: int) -> Asymptote:
+        return exponential(-math.log(self.b), self.b)
 
 
 @dataclass(frozen=True)
@@ -242,6 +275,7 @@ class Uniform(Continuous):
 
     low: float
     high: float
+    log_concave = True
 
     def __post_init__(self) -> None:
         numbers = all(isinstance(v, int | float | np.number) and math.isfinite(v) for v in (self.low, self.high))
@@ -251,6 +285,10 @@ class Uniform(Continuous):
     @property
     def scale(self) -> float:
         return self.high - self.low
+
+    @property
+    def mode(self) -> float:
+        return 0.5 * (self.low + self.high)
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -284,6 +322,9 @@ class Uniform(Continuous):
     def shift(self, d: float) -> Shift:
         return Shift(math.inf, self.high if d > 0 else self.low) if d else Shift(0.0, self.low)
 
+    def slope(self, x: Floats) -> Floats:
+        return np.zeros(np.shape(x))
+
     def words(self) -> str:
         return f"uniform({self.low:g}, {self.high:g})"
 
@@ -301,6 +342,8 @@ class LaplaceSum(Continuous):
 
     kinks = (0.0,)
     support = (-math.inf, math.inf)
+    log_concave = True
+    mode = 0.0
 
     @cached_property
     def _log_terms(self) -> Floats:
@@ -344,6 +387,13 @@ class LaplaceSum(Continuous):
     def shift(self, d: float) -> Shift:
         # The log density is concave with slope tending to 1/b: the ratio grows to d/b without reaching it.
         return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
+
+    def slope(self, x: Floats) -> Floats:
+        return np.full(np.shape(x), 1 / self.b)
+
+    def asymptote(self, side: int) -> Asymptote:
+        top = float(self._log_terms[-1]) - self.n * math.log(self.b)
+        return exponential(top, self.b, self.n - 1)
 
     def words(self) -> str:
         return f"sum of {self.n} laplace({self.b:g})"
