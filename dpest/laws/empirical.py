@@ -56,7 +56,5 @@ def empirical_law(samples: npt.ArrayLike) -> Empirical:
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "biuf":
         raise InvalidLaw(f"from_samples(samples) needs a non-empty list of numbers, got shape {values.shape} of {values.dtype}")
     if np.isnan(values).any():
-        raise InvalidLaw(
-            "from_samples(samples) needs numbers, some are NaN: epsilon_from_mixed_samples compares such samples"
-        )
+        raise InvalidLaw("from_samples(samples) needs numbers, some are NaN: epsilon_from_mixed_samples compares such samples")
     return Empirical(values.astype(float))
