@@ -170,15 +170,25 @@ def _solved(matrix: Matrix, vector: Matrix) -> Matrix:
 
 
 def _hessian(data: _Data, chance: Matrix, precision: Matrix) -> Matrix:
+    """The curvature: tables of counts for each two columns, which is what the products of cell indicators add up to."""
     stride = len(chance) // _HESSIAN_ROWS | 1
     some = data.some(stride)
-    curve = np.sqrt(some.both * np.maximum(chance * (1 - chance), 1e-8)[::stride]).astype(np.float32)
-    design = np.zeros((len(curve), len(precision)), dtype=np.float32)
-    rows = np.arange(len(curve))
-    for code in some.codes:
-        design[rows, code] += curve
-    scale = len(chance) / len(curve)
-    return np.asarray((design.T @ design).astype(np.float64) * scale + precision)
+    curve = some.both * np.maximum(chance * (1 - chance), 1e-8)[::stride]
+    curve *= len(chance) / len(curve)
+    lows = [int(code.min()) for code in some.codes]
+    sizes = [int(code.max()) - low + 1 for code, low in zip(some.codes, lows, strict=True)]
+    local = [code - low for code, low in zip(some.codes, lows, strict=True)]
+    total = precision.copy()
+    for a, first in enumerate(local):
+        rows = slice(lows[a], lows[a] + sizes[a])
+        for b in range(a, len(local)):
+            columns = slice(lows[b], lows[b] + sizes[b])
+            counts = np.bincount(first * sizes[b] + local[b], weights=curve, minlength=sizes[a] * sizes[b])
+            table = counts.reshape(sizes[a], sizes[b])
+            total[rows, columns] += table
+            if a != b:
+                total[columns, rows] += table.T
+    return total
 
 
 def _loss(data: _Data, weights: Matrix, precision: Matrix) -> tuple[float, Matrix, Matrix]:

@@ -14,14 +14,16 @@ from dpest.audit.blackbox import Form, Sampler
 from dpest.audit.outputs import Batch
 from dpest.audit.randomness import own_generators
 from dpest.audit.supply import Stage
+from dpest.audit.workers import must_be_deterministic, must_differ
+from dpest.engine.executors import Automatic
 from dpest.engine.streams import stream
-from dpest.errors import MechanismError, MechanismRaised
+from dpest.errors import DependentRuns, MechanismError, MechanismRaised
 from dpest.inputs import show
 
 _RUNS = 32
 
 
-def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, executor: int | Executor | None) -> tuple[str, ...]:
+def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, pool: Executor | Automatic | None) -> tuple[str, ...]:
     """What there is to say about the mechanism before it is audited; raises where it cannot be."""
     for place, data in enumerate(inputs):
         _must_run(sampler, data, sampler.draw(data, _RUNS, stream(seed, int(Stage.PROBE), place)))
@@ -30,18 +32,32 @@ def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, executor: int | Ex
     data = inputs[0]
     first, again, other = (_fresh(sampler, data, seed, key) for key in (0, 0, 1))
     notes = []
-    if _alike(first, other):
-        if _varies(first):
-            notes.append(_own_generator(executor))
-        elif not _varies(first) and all(not _varies(_fresh(sampler, x, seed, 2)) for x in inputs):
-            notes.append(f"the mechanism gave the same output in each of {_RUNS} runs: is it deterministic?")
+    constant = not _varies(first) and all(not _varies(_fresh(sampler, x, seed, 2)) for x in inputs)
+    if _alike(first, other) and constant:
+        must_be_deterministic(sampler, data, first)
+        notes.append(f"the mechanism gave the same output in each of {_RUNS} runs: is it deterministic?")
+    elif _alike(first, other) and _varies(first):
+        _must_go_on(sampler, data, seed)
+        notes.append(_own_generator(pool))
     elif not _alike(first, again):
         notes.append("the mechanism draws from a source that dpest cannot seed: another run with this seed gives other counts")
     if own_generators(sampler.mechanism):
         notes.append("the mechanism carries its own generator: dpest reseeds it for every chunk")
     if _uses_globals(sampler, data):
         notes.append("the mechanism uses global random state: dpest seeds it for every chunk and puts it back")
+    if isinstance(pool, Executor) and not constant:
+        must_differ(sampler, data, seed, pool)
     return tuple(notes)
+
+
+def _must_go_on(sampler: Sampler, data: Any, seed: int) -> None:
+    """Refuse a mechanism whose calls repeat the noise of earlier ones: it is seeded anew in each call, by the clock perhaps."""
+    here, next_ = (sampler.draw(data, _RUNS, stream(seed, int(Stage.PROBE), 2000 + key)) for key in (0, 1))
+    if _alike(here, next_):
+        raise DependentRuns(
+            "calls of the mechanism repeat the noise of earlier calls: it seeds a generator of its own in each call, with a "
+            "constant or by the clock; make the generator once, or write mechanism(data, rng) and draw from rng"
+        )
 
 
 def _must_run(sampler: Sampler, data: Any, batch: Batch) -> None:
@@ -72,8 +88,8 @@ def _varies(batch: Batch) -> bool:
     return bool(np.any(batch.values.view(np.uint64) != batch.values.view(np.uint64)[:1]))
 
 
-def _own_generator(executor: int | Executor | None) -> str:
-    if executor not in (None, 1):
+def _own_generator(pool: Executor | Automatic | None) -> str:
+    if isinstance(pool, Executor):
         raise MechanismError(
             "two copies of the mechanism draw the same noise: it carries a generator that dpest cannot find, so that all workers "
             "would count the same samples; write mechanism(data, rng) and draw from rng, or run it without an executor"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpest.audit.blackbox import Form, Sampler
 from dpest.audit.bounds import Counts
 from dpest.audit.common import Blocks
+from dpest.audit.dependence import Trace
 from dpest.audit.event import Event
 from dpest.audit.outputs import Batch, joined
 from dpest.engine.checkpoint import Checkpoint
@@ -61,7 +62,8 @@ def block_size(sampler: Sampler, samples: int) -> int:
         case Form.TRACED:
             least, most = 12, 13
         case Form.RNG | Form.PLAIN:
-            least, most = 3, 5
+            # A copy of the mechanism costs as much as many calls.
+            least, most = (5, 5) if sampler.fresh else (3, 5)
         case _:
             assert_never(sampler.form)
     return 1 << min(max((samples >> 8).bit_length() - 1, least), most)
@@ -97,19 +99,20 @@ class Supply:
     seed: int
     where: Where
     runs: int = 0
-    _kept: dict[tuple[int, Stage], list[Batch]] = field(default_factory=dict)
+    salt: int = 0  # tells a second search from the first
+    kept: dict[tuple[int, Stage], list[Batch]] = field(default_factory=dict)
 
     def get(self, place: int, stage: Stage, count: int) -> Batch:
         """The first `count` outputs of one input in one stage (a whole number of chunks is drawn)."""
-        kept = self._kept.setdefault((place, stage), [])
+        kept = self.kept.setdefault((place, stage), [])
         have = sum(map(len, kept))
         size = min(chunk_size(self.sampler), max(count, 1))
         if have < count:
             missing = Chunks(count - have, size)
             # All inputs see the same noise: what it does to both then cancels when they are compared.
             block = training_block(self.sampler) if stage is Stage.TRAIN else self.block
-            work = DrawChunk(self.sampler, self.inputs[place], block, self.seed, (int(stage), have))
-            gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have}")
+            work = DrawChunk(self.sampler, self.inputs[place], block, self.seed, (int(stage), have, self.salt))
+            gathered = self._run(work, missing, f"{stage.name.lower()} {place} {have} {self.salt}")
             kept[:] = [joined([*kept, *gathered.state])]
             self.runs += gathered.done
         whole = kept[0]
@@ -134,7 +137,7 @@ class Supply:
 
     def forget(self) -> None:
         """Drop what was kept."""
-        self._kept.clear()
+        self.kept.clear()
 
 
 @dataclass(frozen=True)
@@ -143,12 +146,14 @@ class Tally:
 
     counts: Counts
     failure: str | None = None
+    trace: Trace | None = None  # hits per block, in the order of the runs
 
     def __add__(self, other: Tally) -> Tally:
         # What comes after a failure is not counted, so that the counts are those of a run that stopped there.
         if self.failure is not None:
             return self
-        return Tally(self.counts + other.counts, other.failure)
+        trace = self.trace + other.trace if self.trace and other.trace else self.trace or other.trace
+        return Tally(self.counts + other.counts, other.failure, trace)
 
 
 @dataclass(frozen=True)
@@ -169,12 +174,13 @@ class CountChunk:
             hits = [self._hits(side, data, index, count) for side, data in enumerate((self.left, self.right))]
         except MechanismError as error:
             return Tally(Counts(), str(error))
-        if not self.common:
-            return Tally(Counts(int(hits[0].sum()), int(hits[1].sum()), count, count))
         whole = count // self.block
         left, right = (side[: whole * self.block].reshape(whole, self.block).sum(axis=1) for side in hits)
         blocks = Blocks.of(self.block, left, right)
-        return Tally(Counts(*blocks.hits, whole * self.block, whole * self.block, blocks))
+        # Common noise is bounded block by block: a part of one is no block.
+        hits_and_runs = (*blocks.hits, whole * self.block) if self.common else (int(hits[0].sum()), int(hits[1].sum()), count)
+        counts = Counts(*hits_and_runs, hits_and_runs[2], blocks)
+        return Tally(counts, None, Trace(self.block, left, right))
 
     def _hits(self, side: int, data: Any, index: int, count: int) -> NDArray[np.bool_]:
         key = (int(Stage.FINAL), 2 if self.common else side, self.first + index)
