@@ -21,10 +21,10 @@ Hits = NDArray[np.int64]
 # whole audit: one in ten thousand.
 _CLUMPS = 0.01
 _LINKS = 1e-4
-_FEWEST_BLOCKS = 8
+FEWEST_BLOCKS = 8  # fewer show nothing
 _GROUPS = (16, 64)
 _LEAST_MEAN = 3.0
-_COARSE = 0.01
+_COARSE = 0.05
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that keys of different blocks differ
 _LAGS = (1, 2, 3, 4, 8, 16)
 
@@ -82,6 +82,8 @@ class Seen:
 def look(trace: Trace) -> Seen:
     """The larger dependence under the two inputs, with both p-values paid for looking twice."""
     sides = (trace.left, trace.right)
+    if not len(trace.left):
+        return Seen(1.0, 1.0, 1.0, trace.echo)
     dispersion = max((_dispersion(side, trace.size) for side in sides), key=lambda d: abs(d - 1))
     clumps = min(1.0, 2 * min(_clumps(side, trace.size) for side in sides))
     links = min(1.0, 2 * min(_links(side) for side in sides))
@@ -95,7 +97,7 @@ def shift(before: Trace, after: Trace) -> float:
 
 
 def _shift(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    if min(len(a), len(b)) < _FEWEST_BLOCKS:
+    if min(len(a), len(b)) < FEWEST_BLOCKS:
         return 1.0
     spread = float(np.var(a, ddof=1) / len(a) + np.var(b, ddof=1) / len(b))
     gap = abs(float(a.mean() - b.mean()))
@@ -119,7 +121,7 @@ def _clumps(hits: Hits, size: int) -> float:
     are many that of a chi-square one.  The larger of both p-values is on the safe side of either.
     """
     blocks, runs = len(hits), len(hits) * size
-    if blocks < _FEWEST_BLOCKS or size < 2:
+    if blocks < FEWEST_BLOCKS or size < 2:
         return 1.0
     if 2 * int(hits.sum()) > runs:
         hits = size - hits
@@ -137,13 +139,13 @@ def _links(hits: Hits) -> float:
     """A p-value against blocks that go together: neighbours (autocorrelation at some lags), and drift over long stretches."""
     hits = _merged(hits)
     n = len(hits)
-    if n < 2 * _FEWEST_BLOCKS:
+    if n < 2 * FEWEST_BLOCKS:
         return 1.0
     centred = hits - hits.mean()
     power = float(centred @ centred)
     if power == 0:
         return 1.0
-    lags = [lag for lag in _LAGS if n >= 4 * lag + _FEWEST_BLOCKS]
+    lags = [lag for lag in _LAGS if n >= 4 * lag + FEWEST_BLOCKS]
     # Under exchangeable blocks the autocorrelation has a mean of about -1/n and a variance of at most 1/n.
     found = [float(ndtr(-(float(centred[:-lag] @ centred[lag:]) / power + 1 / n) * math.sqrt(n))) for lag in lags]
     for groups in _GROUPS:
@@ -177,11 +179,11 @@ def echo(keys: NDArray[np.uint64], size: int) -> Echo:
     if _equal_pairs(keys) > _COARSE * len(keys) * (len(keys) - 1) / 2:
         return Echo.NOWHERE  # few different outputs: hits of events tell more
     length = size
-    while len(keys) // length >= _FEWEST_BLOCKS:
+    while len(keys) // length >= FEWEST_BLOCKS:
         if _too_often(*_pairs(keys, length, apart=True)):
             return Echo.AGAIN
         length *= 8
-    if len(keys) // size < 2 * _FEWEST_BLOCKS or not _too_often(*_pairs(keys, size, apart=False)):
+    if len(keys) // size < 2 * FEWEST_BLOCKS or not _too_often(*_pairs(keys, size, apart=False)):
         return Echo.NOWHERE
     # Blocks cut half a block later share their halves with neighbours: less of what was inside must remain.
     moved = keys[size // 2 :]

@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpest.audit.blackbox import Form, Sampler
 from dpest.audit.bounds import Counts, Statement
 from dpest.audit.common import Blocks, Prospect
-from dpest.audit.dependence import Echo, Seen, Trace, Unit, echo, look, shift, worst_echo
+from dpest.audit.dependence import FEWEST_BLOCKS, Echo, Seen, Trace, Unit, echo, look, shift, worst_echo
 from dpest.audit.event import Event
 from dpest.audit.outputs import joined
 from dpest.audit.supply import CountChunk, Stage, Tally, Where, block_size, chunk_size, count_event, draw_chunk
@@ -23,6 +24,7 @@ from dpest.results import Direction
 _LOOKS_PER_DOUBLING = 3
 _COPIES = 64
 _COPY_RUNS = 32
+_ALIKE = 8  # so many blocks of few different outputs are not equal by chance
 _CALIBRATION_BLOCKS = 256
 _SMALL_BLOCK = 64  # rows of a call where only calls are independent: fewer cost time, more cost evidence
 _MOST_SMALL_BLOCKS = 1 << 14
@@ -77,12 +79,11 @@ def keeps_state(question: Question, before: Trace) -> bool:
     source = question.source
     if source.form is Form.TRACED or source.pristine is None or source.fresh:
         return False
-    if look(before).linked:
-        return True
     copies = _sample(question, replace(source, fresh=True), _COPY_RUNS, _COPIES, 7)
     if copies.echo is Echo.AGAIN:
         return False  # all copies draw the same noise: they say nothing
-    return (look(copies).clumps < _DIFFERENT and not look(before).clumped) or shift(before, copies) < _SHIFTED
+    seen = look(before)
+    return seen.linked or (look(copies).clumps < _DIFFERENT and not seen.clumped) or shift(before, copies) < _SHIFTED
 
 
 def plan(question: Question, before: Trace) -> Plan:
@@ -97,7 +98,7 @@ def plan(question: Question, before: Trace) -> Plan:
     block = before.size
     blocks = Blocks.of(block, before.left, before.right)
     reserve = _reserve(question.statement, blocks, block, max(question.samples // block, 1), question.claim)
-    return Plan(source, question.statement, block, reserve, before, _independent_words(source, seen))
+    return Plan(source, question.statement, block, reserve, before, _independent_words(source, seen, len(before.left)))
 
 
 def _by_blocks(question: Question, why: str) -> Plan:
@@ -116,7 +117,9 @@ def _by_blocks(question: Question, why: str) -> Plan:
 
 
 def _reserve(statement: Statement, blocks: Blocks, block: int, number: int, claim: float | None) -> Statement:
-    """The same statement for independent blocks of any law."""
+    """The same statement for independent blocks of any law; without blocks there is none."""
+    if not blocks.number:
+        return statement
     oriented = blocks if statement.direction is Direction.LEFT else blocks.swapped()
     prospect = Prospect.of(oriented, block, number, statement.delta, Unit.BLOCKS)
     stake = prospect.stake(statement.alpha)[0] if claim is None else prospect.stake_against(claim, statement.alpha, 0.0)
@@ -130,8 +133,15 @@ def _sample(question: Question, source: Sampler, size: int, number: int, key: in
         ties = stream(question.seed, int(Stage.TIES), side, question.first, key)
         batches = draw_chunk(source, data, size * number, size, question.seed, (int(Stage.PROBE), key, question.first))
         found.append(np.array([int(question.event.contains(b, ties).sum()) for b in batches], dtype=np.int64))
-        echoes.append(echo(row_keys(joined(batches)), size))
+        keys = row_keys(joined(batches))
+        echoes.append(Echo.AGAIN if _alike(keys.reshape(-1, size)) else echo(keys, size))
     return Trace(size, found[0], found[1], worst_echo(echoes))
+
+
+def _alike(blocks: NDArray[np.uint64]) -> bool:
+    """Whether blocks are copies of each other, run for run, although runs differ."""
+    few = blocks[:_ALIKE]
+    return len(few) == _ALIKE and bool(np.all(few == few[0])) and bool(np.any(few[0] != few[0, 0]))
 
 
 def first_look(question: Question, block: int) -> Trace:
@@ -179,9 +189,12 @@ def _count(question: Question, chosen: Plan, count: int, first: int, where: Wher
     return gathered.state, gathered.interrupted
 
 
-def _independent_words(source: Sampler, seen: Seen) -> str:
-    known = source.pristine is not None or source.form is Form.TRACED
-    kept = "" if known else "; it cannot be copied, so what it kept before is part of it"
+def _independent_words(source: Sampler, seen: Seen, blocks: int) -> str:
+    if source.form is Form.TRACED:
+        return "independent runs (dpest draws them)"
+    if blocks < FEWEST_BLOCKS:
+        return f"independent runs (not checked: {blocks} blocks of runs are too few to show dependence)"
+    kept = "" if source.pristine is not None else "; it cannot be copied, so what it kept before is part of it"
     return (
         f"independent runs (checked: hits per block vary {seen.dispersion:.2f} times as much as independent ones would, "
         f"and blocks do not go together{kept})"

@@ -58,7 +58,8 @@ def block_size(sampler: Sampler, samples: int) -> int:
     """Counted runs that share a stream, a power of two: some hundred blocks, unless calls would cost more than what they draw."""
     match sampler.form:
         case Form.VECTORISED:
-            least, most = 6, 11
+            # Few samples still make blocks enough to see whether they depend on each other.
+            least, most = (6, 11) if samples >= 1 << 12 else (4, 6)
         case Form.TRACED:
             least, most = 12, 13
         case Form.RNG | Form.PLAIN:
