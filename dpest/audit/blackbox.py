@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpest.audit.copies import restored, snapshot
 from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows
@@ -47,6 +48,8 @@ class Sampler:
     tracer: TracedSampler | None = None
     pristine: bytes | None = None  # the mechanism as it was handed over
     fresh: bool = False  # each block of runs starts from such a copy
+    width: int = 1  # columns of an output, as far as they are known
+    columns: NDArray[np.intp] | None = None  # of very wide outputs: those that are kept
     errors: str | None = None  # "outcome": a hang, or an error of a whole call, is an output like any other
 
     @property
@@ -61,6 +64,9 @@ class Sampler:
 
     def draw_blocks(self, data: Any, blocks: Sequence[tuple[int, np.random.Generator]]) -> list[Batch]:
         """The outputs of some blocks of runs on one input, each with a stream of its own."""
+        if self.columns is not None:
+            whole = replace(self, columns=None)
+            return [whole.draw_blocks(data, [block])[0].taken(self.columns) for block in blocks]
         if self.form is Form.TRACED:
             return [self._traced(data, count, rng) for count, rng in blocks]
         if self.fresh and self.pristine is not None:

@@ -11,7 +11,7 @@ import cloudpickle
 import numpy as np
 
 from dpest.audit.blackbox import Form, Sampler
-from dpest.audit.outputs import Batch
+from dpest.audit.outputs import Batch, symbol_bits
 from dpest.audit.randomness import own_generators
 from dpest.audit.supply import Stage
 from dpest.audit.workers import must_be_deterministic, must_differ
@@ -21,6 +21,11 @@ from dpest.errors import DependentRuns, MechanismError, MechanismRaised
 from dpest.inputs import show
 
 _RUNS = 32
+
+
+def width(sampler: Sampler, data: Any, seed: int) -> int:
+    """How many columns outputs have, as far as two runs show."""
+    return sampler.draw(data, 2, stream(seed, int(Stage.PROBE), 999)).width
 
 
 def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, pool: Executor | Automatic | None) -> tuple[str, ...]:
@@ -61,7 +66,7 @@ def _must_go_on(sampler: Sampler, data: Any, seed: int) -> None:
 
 
 def _must_run(sampler: Sampler, data: Any, batch: Batch) -> None:
-    names = [batch.names.get(int(bits)) for bits in np.unique(batch.values.view(np.uint64) & np.uint64((1 << 48) - 1))]
+    names = [batch.names.get(int(bits)) for bits in np.unique(symbol_bits(batch.values[:, 0]))]
     raised = [n for n in names if n is not None and n.startswith("raised ")]
     if raised and np.isnan(batch.values[:, 0]).all():
         try:

@@ -9,15 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpest.audit.blackbox import Form, Sampler, as_traced, sampler
 from dpest.audit.bounds import point_estimate
 from dpest.audit.choose import trade_off
 from dpest.audit.final import Bound, Question, bounded, keeps_state, plan
 from dpest.audit.floats import has_fractions
 from dpest.audit.pairs import distinct_inputs, relation, resolve_pairs
-from dpest.audit.probe import probe
+from dpest.audit.probe import probe, width
 from dpest.audit.race import Runner
 from dpest.audit.result import AuditResult
+from dpest.audit.screening import MOST_KEPT, SCREENED_ROWS, WIDE, differences
 from dpest.audit.search import Found, search
 from dpest.audit.settings import Settings, checked
 from dpest.audit.supply import Stage, Supply, Where, block_size
@@ -26,7 +29,7 @@ from dpest.engine.checkpoint import Checkpoint
 from dpest.engine.executors import opened
 from dpest.engine.fingerprint import fingerprint
 from dpest.engine.progress import Bar, Progress
-from dpest.engine.streams import resolve_seed
+from dpest.engine.streams import resolve_seed, stream
 from dpest.errors import MechanismError
 from dpest.inputs import Pair
 
@@ -71,6 +74,7 @@ def audit(
     inputs, places = distinct_inputs(chosen)
     with opened(executor) as pool, Bar() as bar:
         notes = probe(source, inputs, used, pool)
+        source = _narrowed(replace(source, width=width(source, inputs[0], used)), inputs, used)
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))
         where = Where(pool, store, bar if progress is None else progress)
         try:
@@ -81,6 +85,19 @@ def audit(
                 store.close()
     said = replace(result, adjacency=adjacency or relation(result.pair) if n is None else adjacency or "linf")
     return replace(said, seconds=time.perf_counter() - start, notes=(*notes, *result.notes))
+
+
+def _narrowed(source: Sampler, inputs: Sequence[Any], seed: int) -> Sampler:
+    """Of very wide outputs, keep the columns that tell the inputs apart in a first sample."""
+    if source.width <= WIDE:
+        return source
+    streams = [stream(seed, int(Stage.PROBE), 998, place) for place in range(len(inputs))]
+    samples = [source.draw(data, SCREENED_ROWS // 2, rng) for data, rng in zip(inputs, streams, strict=True)]
+    widest = max(b.width for b in samples)
+    first, *others = (b.resized(widest) for b in samples)
+    merit = np.max([differences(first.values, other.values) for other in others], axis=0)
+    kept = np.sort(np.argsort(-merit, kind="stable")[:MOST_KEPT])
+    return replace(source, columns=kept)
 
 
 def _identity(source: Sampler, pairs: Sequence[Pair], settings: Settings, seed: int) -> dict[str, Any]:

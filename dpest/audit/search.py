@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpest.audit.attacks import fit_by_features
@@ -61,7 +61,8 @@ def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Fou
     left, right = (event.attack.score(b.resized(width)) for b in few)
     stake = lap.cut.stake if settings.attack == "auto" else None
     statement = Statement(direction, settings.alpha, settings.delta, stake, looks=settings.claim is not None)
-    event = event.simplified()
+    columns = supply.sampler.columns
+    event = replace(event, columns=None if columns is None else tuple(columns.tolist())).simplified()
     trace = _trace(event, choose, supply.block, supply.seed)
     return Found(lap.runner.pair, statement, event, name, standings, (left, right), lap.runner, trace)
 

@@ -24,6 +24,8 @@ from dpest.engine.progress import Progress
 from dpest.engine.streams import stream
 from dpest.errors import MechanismError
 
+_MOST_NUMBERS = 1 << 24  # in one chunk
+
 
 class Stage(IntEnum):
     """What samples are for; each stage has streams of its own."""
@@ -45,13 +47,19 @@ class Where:
 
 
 def chunk_size(sampler: Sampler) -> int:
-    """Rows that fit the cache where they are drawn at once, fewer where each is a call."""
-    return 1 << 16 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 13
+    """Rows that fit the cache where they are drawn at once, fewer where each is a call or has many columns."""
+    rows = 1 << 16 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 13
+    return min(rows, _few_enough(sampler))
+
+
+def _few_enough(sampler: Sampler) -> int:
+    """Rows whose columns take some hundred megabytes at most: a power of two, and a whole number of blocks."""
+    return 1 << max((_MOST_NUMBERS // sampler.width).bit_length() - 1, 6)
 
 
 def training_block(sampler: Sampler) -> int:
     """Training runs that share a stream: as many as cost nothing extra, since no count of blocks is taken."""
-    return 1 << 14 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 5
+    return min(1 << 14 if sampler.form in (Form.VECTORISED, Form.TRACED) else 1 << 5, _few_enough(sampler))
 
 
 def block_size(sampler: Sampler, samples: int) -> int:
@@ -67,7 +75,7 @@ def block_size(sampler: Sampler, samples: int) -> int:
             least, most = (5, 5) if sampler.fresh else (3, 5)
         case _:
             assert_never(sampler.form)
-    return 1 << min(max((samples >> 8).bit_length() - 1, least), most)
+    return min(1 << min(max((samples >> 8).bit_length() - 1, least), most), _few_enough(sampler))
 
 
 def draw_chunk(sampler: Sampler, data: Any, count: int, block: int, seed: int, key: tuple[int, ...]) -> list[Batch]:

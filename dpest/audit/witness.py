@@ -103,6 +103,8 @@ class AuditWitness:
             raise InvalidInput(f"samples must be a whole number >= 1, got {samples!r}")
         used = resolve_seed(seed)
         source = as_traced(sampler(mechanism), self.pair.left)
+        if self.event.columns is not None:
+            source = replace(source, columns=np.array(self.event.columns), width=max(self.event.columns) + 1)
         block = block_size(source, samples)
         statement = self._restated(samples, block)
         # A stream apart from the audit's own: the same seed must not bring the same samples.

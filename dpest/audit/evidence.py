@@ -1,0 +1,52 @@
+"""Which columns an event rests on, in words: where each is cut, and its share of the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpest.audit.additive import Additive
+from dpest.audit.cells import Cells
+from dpest.audit.outputs import Matrix
+from dpest.inputs import show
+
+MOST_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One column of an event: where it speaks for the event, and how much of the spread of scores it makes."""
+
+    words: str
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.words} ({100 * self.share:.0f} % of the evidence)"
+
+
+def evidence(attack: Additive, above: bool, names: Sequence[str]) -> list[Evidence]:
+    """The columns of a sum of weights, the most telling first."""
+    weights = [attack.weights[min(j, len(attack.weights) - 1)] for j in range(len(attack.cells))]
+    spread = np.array([float(np.var(w)) for w in weights])
+    total = float(spread.sum()) or 1.0
+    order = np.argsort(-spread, kind="stable")
+    signed = [w if above else -w for w in weights]
+    return [Evidence(_cut(attack.cells[j], signed[j], names[j]), float(spread[j]) / total) for j in order.tolist()]
+
+
+def _cut(cells: Cells, weights: Matrix, name: str) -> str:
+    """The half-line, or the single value, that speaks most for the event."""
+    numbers = len(cells.breaks) + 1
+    symbols = [(float(weights[i]), f"{name} is {cells.symbol_name(i)}") for i in range(numbers, cells.size - 1)]
+    here = weights[:numbers]
+    best = max(symbols, default=(-np.inf, ""))
+    if numbers < 2 or best[0] > float(here.max()):
+        return best[1] or name
+    counts = np.arange(1, numbers)
+    below = np.cumsum(here)[:-1]
+    gap = below / counts - (here.sum() - below) / (numbers - counts)
+    at = int(np.argmax(np.abs(gap) * np.sqrt(counts * (numbers - counts))))
+    edge = show(float(cells.breaks[at])) if float(cells.breaks[at]).is_integer() else f"{cells.breaks[at]:.6g}"
+    return f"{name} < {edge}" if gap[at] > 0 else f"{name} >= {edge}"
