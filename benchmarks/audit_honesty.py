@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import math
 import sys
 import threading
@@ -348,23 +349,34 @@ def page(outcomes: list[Outcome]) -> str:
 
 
 def main() -> None:
-    """Run all cases, or those whose names contain a word."""
+    """Run all cases, or those whose names contain a word; what was counted is kept in a file of JSON lines, if one is given."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--audits", type=int, default=70)
+    parser.add_argument("--audits", type=int, default=64)
     parser.add_argument("--only", default="")
-    parser.add_argument("--dependent", action="store_true")
-    parser.add_argument("--page", type=Path)
+    parser.add_argument("--part", default="0/1", help="this part of the cases, such as 0/2")
+    parser.add_argument("--save", type=Path, help="where counts are added, one line a case")
+    parser.add_argument("--page", type=Path, help="the page to write, from what was saved if that is given")
     options = parser.parse_args()
+    part, parts = map(int, options.part.split("/"))
     outcomes = []
-    for case in CASES:
-        if options.only in case.name and (not options.dependent or case.dependent):
+    for case in CASES[part::parts] if options.audits else ():
+        if options.only in case.name:
             few = 4 if case.workers > 1 or "clock" in case.name else 1
             found = outcome(case, max(options.audits // few, 1))
-            print(f"{case.name:32} above {found.above:3} refused {found.refused:3} of {found.audits} median {found.median:.3f} "
-                  f"p {found.p_value:.2g} ({found.seconds:.0f} s)", flush=True)
+            said = f"above {found.above:3} refused {found.refused:3} of {found.audits} median {found.median:.3f}"
+            print(f"{case.name:32} {said} p {found.p_value:.2g} ({found.seconds:.0f} s)", flush=True)
             outcomes.append(found)
+            if options.save:
+                line = {**{k: v for k, v in vars(found).items() if k != "case"}, "case": case.name}
+                with options.save.open("a") as file:
+                    file.write(json.dumps(line) + "\n")
     if options.page:
-        options.page.write_text(page(outcomes))
+        options.page.write_text(page(_saved(options.save) if options.save else outcomes))
+
+
+def _saved(path: Path) -> list[Outcome]:
+    lines = {line["case"]: line for line in map(json.loads, path.read_text().splitlines())}
+    return [Outcome(case, **{k: v for k, v in lines[case.name].items() if k != "case"}) for case in CASES if case.name in lines]
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpest.engine.columns import Columns, Sampler
+from dpest.engine.columns import Columns, Hole, Sampler, Shape
 from dpest.engine.streams import stream
 from dpest.engine.tally import Tally, merged, tally
 from dpest.inputs import Pair
-from dpest.privacy.coding import Coder, learn_coder
+from dpest.privacy.coding import Coder, Leaf, learn_coder
 from dpest.privacy.scoring import Score, learn_score
 
 BLOCK = 1 << 16
@@ -63,6 +63,9 @@ class Model:
 
     coder: Coder
     scores: tuple[Score, ...]
+
+
+STORED = (Model, Coder, Leaf, Score, Shape, Hole)  # what a checkpoint may hold
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpest.audit.blackbox import Form, Sampler
 from dpest.audit.bounds import Counts
 from dpest.audit.common import Blocks
-from dpest.audit.dependence import Trace
+from dpest.audit.dependence import Echo, Trace
 from dpest.audit.event import Event
 from dpest.audit.outputs import Batch, joined
 from dpest.engine.checkpoint import Checkpoint
@@ -139,6 +139,7 @@ class Supply:
             progress=self.where.progress,
             message="looking for the event",
             key=key,
+            known=(Batch,),
         )
         if gathered.interrupted:
             raise KeyboardInterrupt
@@ -211,4 +212,5 @@ def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:
         progress=where.progress,
         message="bounding the event",
         key=f"final {work.first}",
+        known=(Tally, Counts, Blocks, Trace, Echo),
     )
