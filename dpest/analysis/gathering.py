@@ -157,16 +157,24 @@ Parts = tuple[list[Any], list[Any]]
 
 @dataclass(frozen=True)
 class Fold:
-    """Adds a chunk's counts to the part that chooses or, after the first `choosing` chunks, to the part that bounds."""
+    """Adds a chunk's counts to the part that chooses or to the part that bounds.
+
+    The chunks that choose are spread evenly over all of them, the first included: whenever a run is stopped, both parts exist.
+    """
 
     choosing: int
+    chunks: int
 
     def __call__(self, state: Parts, found: tuple[int, list[Any]]) -> Parts:
         index, counts = found
         first, second = state
-        if index < self.choosing:
+        if self.chooses(index):
             return _added(first, counts), second
         return first, _added(second, counts)
+
+    def chooses(self, index: int) -> bool:
+        """Whether this chunk has a say in which events are bounded."""
+        return -(-(index + 1) * self.choosing // self.chunks) > -(-index * self.choosing // self.chunks)
 
 
 def _added(total: list[Any], more: list[Any]) -> list[Any]:

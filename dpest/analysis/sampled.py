@@ -91,7 +91,7 @@ def _gathered(
     chunks = _chunks(samples)
     work: CountOutcomes | CountCells = CountOutcomes(question) if model is None else CountCells(question, model)
     count: Work[tuple[int, list[Any]]] = work
-    fold = Fold(max(1, round(len(chunks) * CHOOSING_SHARE)))
+    fold = Fold(max(1, round(len(chunks) * CHOOSING_SHARE)), len(chunks))
     empty: Parts = (work.empty(), work.empty())
     gathered = run_chunks(
         count, chunks, fold, empty, executor=place, checkpoint=store, progress=show, message="counting", key="count", known=STORED

@@ -14,7 +14,7 @@ from dpest.audit.common import Blocks, Prospect
 from dpest.audit.dependence import FEWEST_BLOCKS, Echo, Seen, Trace, Unit, echo, look, shift, worst_echo
 from dpest.audit.event import Event
 from dpest.audit.outputs import joined
-from dpest.audit.supply import CountChunk, Stage, Tally, Where, block_size, chunk_size, count_event, draw_chunk
+from dpest.audit.supply import CountChunk, DrawChunk, Stage, Tally, Where, block_size, chunk_size, count_event
 from dpest.audit.table import row_keys
 from dpest.engine.streams import stream
 from dpest.errors import DependentRuns
@@ -131,7 +131,7 @@ def _sample(question: Question, source: Sampler, size: int, number: int, key: in
     found, echoes = [], []
     for side, data in enumerate((question.pair.left, question.pair.right)):
         ties = stream(question.seed, int(Stage.TIES), side, question.first, key)
-        batches = draw_chunk(source, data, size * number, size, question.seed, (int(Stage.PROBE), key, question.first))
+        batches = DrawChunk(source, data, size, question.seed, (int(Stage.PROBE), key, question.first))(0, size * number)
         found.append(np.array([int(question.event.contains(b, ties).sum()) for b in batches], dtype=np.int64))
         keys = row_keys(joined(batches))
         echoes.append(Echo.AGAIN if _alike(keys.reshape(-1, size)) else echo(keys, size))

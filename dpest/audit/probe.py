@@ -13,10 +13,9 @@ import numpy as np
 from dpest.audit.blackbox import Form, Sampler
 from dpest.audit.outputs import Batch, symbol_bits
 from dpest.audit.randomness import own_generators
-from dpest.audit.supply import Stage
+from dpest.audit.supply import DrawChunk, Stage
 from dpest.audit.workers import must_be_deterministic, must_differ
 from dpest.engine.executors import Automatic
-from dpest.engine.streams import stream
 from dpest.errors import DependentRuns, MechanismError, MechanismRaised
 from dpest.inputs import show
 
@@ -25,13 +24,18 @@ _RUNS = 32
 
 def width(sampler: Sampler, data: Any, seed: int) -> int:
     """How many columns outputs have, as far as two runs show."""
-    return sampler.draw(data, 2, stream(seed, int(Stage.PROBE), 999)).width
+    return _drawn(sampler, data, 2, seed, 999).width
+
+
+def _drawn(sampler: Sampler, data: Any, count: int, seed: int, key: int) -> Batch:
+    """Some outputs; a failure that is not the rule costs its runs."""
+    return DrawChunk(sampler, data, count, seed, (int(Stage.PROBE), key))(0, count)[0]
 
 
 def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, pool: Executor | Automatic | None) -> tuple[str, ...]:
     """What there is to say about the mechanism before it is audited; raises where it cannot be."""
     for place, data in enumerate(inputs):
-        _must_run(sampler, data, sampler.draw(data, _RUNS, stream(seed, int(Stage.PROBE), place)))
+        _must_run(sampler, data, _drawn(sampler, data, _RUNS, seed, place))
     if sampler.form is Form.TRACED:
         return ()
     data = inputs[0]
@@ -57,7 +61,7 @@ def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, pool: Executor | A
 
 def _must_go_on(sampler: Sampler, data: Any, seed: int) -> None:
     """Refuse a mechanism whose calls repeat the noise of earlier ones: it is seeded anew in each call, by the clock perhaps."""
-    here, next_ = (sampler.draw(data, _RUNS, stream(seed, int(Stage.PROBE), 2000 + key)) for key in (0, 1))
+    here, next_ = (_drawn(sampler, data, _RUNS, seed, 2000 + key) for key in (0, 1))
     if _alike(here, next_):
         raise DependentRuns(
             "calls of the mechanism repeat the noise of earlier calls: it seeds a generator of its own in each call, with a "
@@ -68,7 +72,7 @@ def _must_go_on(sampler: Sampler, data: Any, seed: int) -> None:
 def _must_run(sampler: Sampler, data: Any, batch: Batch) -> None:
     names = [batch.names.get(int(bits)) for bits in np.unique(symbol_bits(batch.values[:, 0]))]
     raised = [n for n in names if n is not None and n.startswith("raised ")]
-    if raised and np.isnan(batch.values[:, 0]).all():
+    if sampler.errors is None and raised and np.isnan(batch.values[:, 0]).all():
         try:
             sampler.mechanism(data, **dict(sampler.params)) if sampler.form is Form.PLAIN else None
         except Exception as error:
@@ -82,7 +86,7 @@ def _fresh(sampler: Sampler, data: Any, seed: int, key: int) -> Batch:
         copy: Sampler = cloudpickle.loads(cloudpickle.dumps(sampler))
     except Exception:  # a mechanism that cannot be copied (an open connection, say) is asked as it is
         copy = sampler
-    return copy.draw(data, _RUNS, stream(seed, int(Stage.PROBE), 1000 + key))
+    return _drawn(copy, data, _RUNS, seed, 1000 + key)
 
 
 def _alike(a: Batch, b: Batch) -> bool:

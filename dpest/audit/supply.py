@@ -24,7 +24,11 @@ from dpest.engine.progress import Progress
 from dpest.engine.streams import stream
 from dpest.errors import MechanismError
 
+Flags = NDArray[np.bool_]
+
 _MOST_NUMBERS = 1 << 24  # in one chunk
+_ATTEMPTS = 4  # at a block of runs of the search, before the mechanism's failure ends the audit
+_AGAIN = 1 << 20
 
 
 class Stage(IntEnum):
@@ -86,7 +90,7 @@ def draw_chunk(sampler: Sampler, data: Any, count: int, block: int, seed: int, k
 
 @dataclass(frozen=True)
 class DrawChunk:
-    """Draws one chunk of outputs."""
+    """Draws one chunk of outputs for the search; a block in which the mechanism fails is drawn again, from another stream."""
 
     sampler: Sampler
     data: Any
@@ -95,7 +99,22 @@ class DrawChunk:
     key: tuple[int, ...]
 
     def __call__(self, index: int, count: int) -> list[Batch]:
-        return draw_chunk(self.sampler, self.data, count, self.block, self.seed, (*self.key, index))
+        key = (*self.key, index)
+        try:
+            return draw_chunk(self.sampler, self.data, count, self.block, self.seed, key)
+        except MechanismError:
+            sizes = [min(self.block, count - start) for start in range(0, count, self.block)]
+            return [self._block(size, (*key, place)) for place, size in enumerate(sizes)]
+
+    def _block(self, size: int, key: tuple[int, ...]) -> Batch:
+        for attempt in range(_ATTEMPTS):
+            again = (_AGAIN, attempt) if attempt else ()
+            try:
+                return self.sampler.draw(self.data, size, stream(self.seed, *key, *again))
+            except MechanismError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+        raise AssertionError
 
 
 @dataclass
@@ -181,22 +200,49 @@ class CountChunk:
 
     def __call__(self, index: int, count: int) -> Tally:
         try:
-            hits = [self._hits(side, data, index, count) for side, data in enumerate((self.left, self.right))]
+            hits = [self._hits(side, index, count) for side in (0, 1)]
         except MechanismError as error:
-            return Tally(Counts(), str(error))
-        whole = count // self.block
-        left, right = (side[: whole * self.block].reshape(whole, self.block).sum(axis=1) for side in hits)
-        blocks = Blocks.of(self.block, left, right)
-        # Common noise is bounded block by block: a part of one is no block.
-        hits_and_runs = (*blocks.hits, whole * self.block) if self.common else (int(hits[0].sum()), int(hits[1].sum()), count)
-        counts = Counts(*hits_and_runs, hits_and_runs[2], blocks)
-        return Tally(counts, None, Trace(self.block, left, right))
+            return self._until_failure(index, count, str(error))
+        return self._tally(hits[0], hits[1], None)
 
-    def _hits(self, side: int, data: Any, index: int, count: int) -> NDArray[np.bool_]:
-        key = (int(Stage.FINAL), 2 if self.common else side, self.first + index)
-        ties = stream(self.seed, int(Stage.TIES), side, self.first + index)
-        batches = draw_chunk(self.sampler, data, count, self.block, self.seed, key)
-        return np.concatenate([self.event.contains(batch, ties) for batch in batches])
+    def _tally(self, left: Flags, right: Flags, failure: str | None) -> Tally:
+        count, size = len(left), self.block
+        whole = count // size
+        blocks = [side[: whole * size].reshape(whole, size).sum(axis=1) for side in (left, right)]
+        sums = Blocks.of(size, *blocks)
+        # Common noise is bounded block by block: a part of one is no block.
+        hits_and_runs = (*sums.hits, whole * size) if self.common else (int(left.sum()), int(right.sum()), count)
+        return Tally(Counts(*hits_and_runs, hits_and_runs[2], sums), failure, Trace(size, *blocks))
+
+    def _until_failure(self, index: int, count: int, failure: str) -> Tally:
+        """The blocks before the one in which the mechanism fails under either input."""
+        found: list[list[Flags]] = [[], []]
+        for place, start in enumerate(range(0, count, self.block)):
+            try:
+                both = [self._block(side, index, place, min(self.block, count - start)) for side in (0, 1)]
+            except MechanismError as error:
+                failure = str(error)
+                break
+            for side, flags in zip(found, both, strict=True):
+                side.append(flags)
+        empty = np.zeros(0, dtype=np.bool_)
+        return self._tally(np.concatenate([empty, *found[0]]), np.concatenate([empty, *found[1]]), failure)
+
+    def _key(self, side: int, index: int) -> tuple[int, ...]:
+        return int(Stage.FINAL), 2 if self.common else side, self.first + index
+
+    def _hits(self, side: int, index: int, count: int) -> Flags:
+        data = (self.left, self.right)[side]
+        batches = draw_chunk(self.sampler, data, count, self.block, self.seed, self._key(side, index))
+        return np.concatenate([self.event.contains(b, self._ties(side, index, place)) for place, b in enumerate(batches)])
+
+    def _block(self, side: int, index: int, place: int, count: int) -> Flags:
+        data = (self.left, self.right)[side]
+        batch = self.sampler.draw(data, count, stream(self.seed, *self._key(side, index), place))
+        return self.event.contains(batch, self._ties(side, index, place))
+
+    def _ties(self, side: int, index: int, place: int) -> np.random.Generator:
+        return stream(self.seed, int(Stage.TIES), side, self.first + index, place)
 
 
 def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:
