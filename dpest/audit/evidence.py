@@ -48,5 +48,18 @@ def _cut(cells: Cells, weights: Matrix, name: str) -> str:
     below = np.cumsum(here)[:-1]
     gap = below / counts - (here.sum() - below) / (numbers - counts)
     at = int(np.argmax(np.abs(gap) * np.sqrt(counts * (numbers - counts))))
-    edge = show(float(cells.breaks[at])) if float(cells.breaks[at]).is_integer() else f"{cells.breaks[at]:.6g}"
-    return f"{name} < {edge}" if gap[at] > 0 else f"{name} >= {edge}"
+    below, above = _edge(cells, at)
+    return f"{name} {below}" if gap[at] > 0 else f"{name} {above}"
+
+
+def _edge(cells: Cells, at: int) -> tuple[str, str]:
+    """The two sides of a break in words; the break after an atom is the next double, and the atom is what one reads."""
+    edge = float(cells.breaks[at])
+    before = float(np.nextafter(edge, -np.inf))
+    if at > 0 and float(cells.breaks[at - 1]) == before:
+        return f"<= {_short(before)}", f"> {_short(before)}"
+    return f"< {_short(edge)}", f">= {_short(edge)}"
+
+
+def _short(number: float) -> str:
+    return show(number) if number.is_integer() else f"{number:.6g}"
