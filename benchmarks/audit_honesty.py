@@ -351,7 +351,7 @@ def page(outcomes: list[Outcome]) -> str:
         "",
         "    python benchmarks/audit_honesty.py --page docs/audit_honesty.md",
         "",
-        "| mechanism | runs | processes | samples | audits | above the loss | refused | loss | median bound | chance |",
+        "| mechanism | runs | processes | samples | audits | above the loss | refused | loss, or a bound on it | median bound | chance |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for o in outcomes:
