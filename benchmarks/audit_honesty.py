@@ -345,13 +345,14 @@ def page(outcomes: list[Outcome]) -> str:
         "",
         f"{total:,} audits of claims that are true, {dependent:,} of them of mechanisms whose runs depend on each other (the",
         "claim is that of the mechanism with fresh noise in each run). Each states its bound with confidence 0.95, so that at",
-        "most one in twenty may lie above the true loss; the last column is the chance of so many or more if that is kept. Where no",
-        "bound holds for runs that depend on each other, an audit has to say so: those are the refused ones.",
+        "most one in twenty may lie above the true loss; the last column is the chance of so many or more if that is kept.",
+        "Where no bound holds for runs that depend on each other, an audit has to say so: those are the refused ones.",
         f"In all, {above} were above and {refused} were refused.",
         "",
         "    python benchmarks/audit_honesty.py --page docs/audit_honesty.md",
         "",
-        "| mechanism | runs | processes | samples | audits | above the loss | refused | loss, or a bound on it | median bound | chance |",
+        "| mechanism | runs | processes | samples | audits | above the loss | refused | loss, or a bound on it | median bound "
+        "| chance |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for o in outcomes:

@@ -48,8 +48,8 @@ def _cut(cells: Cells, weights: Matrix, name: str) -> str:
     below = np.cumsum(here)[:-1]
     gap = below / counts - (here.sum() - below) / (numbers - counts)
     at = int(np.argmax(np.abs(gap) * np.sqrt(counts * (numbers - counts))))
-    below, above = _edge(cells, at)
-    return f"{name} {below}" if gap[at] > 0 else f"{name} {above}"
+    under, over = _edge(cells, at)
+    return f"{name} {under}" if gap[at] > 0 else f"{name} {over}"
 
 
 def _edge(cells: Cells, at: int) -> tuple[str, str]:

@@ -237,3 +237,12 @@ def test_errors_are_outcomes_where_that_is_asked_for() -> None:
     assert 0 < found.lower <= math.log(9)
     with pytest.raises(InvalidInput, match="errors must be"):
         audit(raises, errors="ignore")
+
+
+def test_a_mechanism_with_a_hidden_coin_is_audited_as_it_stands() -> None:
+    def mechanism(bit: int) -> Any:
+        told = bit if random.random() < 0.75 else 1 - bit
+        return told, bool(dpest.laplace(1.0) > 0)
+
+    found = dpest.audit(mechanism, (0, 1), samples=4000, seed=1, progress=lambda *_: None)
+    assert 0.8 < found.lower <= math.log(3)
