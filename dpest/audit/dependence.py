@@ -24,6 +24,7 @@ _LINKS = 1e-4
 FEWEST_BLOCKS = 8  # fewer show nothing
 _GROUPS = (16, 64)
 _LEAST_MEAN = 3.0
+_MANY_HITS, _MANY_BLOCKS = 5, 64  # in a block; in all
 _COARSE = 0.05
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that keys of different blocks differ
 _LAGS = (1, 2, 3, 4, 8, 16)
@@ -86,7 +87,7 @@ def look(trace: Trace) -> Seen:
         return Seen(1.0, 1.0, 1.0, trace.echo)
     dispersion = max((_dispersion(side, trace.size) for side in sides), key=lambda d: abs(d - 1))
     clumps = min(1.0, 2 * min(_clumps(side, trace.size) for side in sides))
-    links = min(1.0, 2 * min(_links(side) for side in sides))
+    links = min(1.0, 2 * min(_links(side, trace.size) for side in sides))
     return Seen(dispersion, clumps, links, trace.echo)
 
 
@@ -118,7 +119,7 @@ def _clumps(hits: Hits, size: int) -> float:
     """A p-value against more pairs of hits in one block than independent runs would show, given the total.
 
     Pairs of hits are counted; their number has the mean and, when hits are rare, the law of a Poisson variable, and when hits
-    are many that of a chi-square one.  The larger of both p-values is on the safe side of either.
+    are many that of a chi-square one.  In between, the larger of both p-values is on the safe side of either.
     """
     blocks, runs = len(hits), len(hits) * size
     if blocks < FEWEST_BLOCKS or size < 2:
@@ -130,14 +131,17 @@ def _clumps(hits: Hits, size: int) -> float:
         return 1.0
     pairs = int(np.sum(hits * (hits - 1))) // 2
     expected = blocks * size * (size - 1) / 2 * total * (total - 1) / (runs * (runs - 1))
-    rare = float(pdtrc(pairs - 1, expected)) if pairs > 0 else 1.0
     often = float(gammaincc((blocks - 1) / 2, _dispersion(hits, size) * (blocks - 1) / 2))
+    if total >= _MANY_HITS * blocks or (blocks >= _MANY_BLOCKS and total >= blocks):
+        return often
+    rare = float(pdtrc(pairs - 1, expected)) if pairs > 0 else 1.0
     return max(rare, often)
 
 
-def _links(hits: Hits) -> float:
+def _links(hits: Hits, size: int) -> float:
     """A p-value against blocks that go together: neighbours (autocorrelation at some lags), and drift over long stretches."""
-    hits = _merged(hits)
+    # Of hits and misses, the rarer ones: blocks must not be few of them.
+    hits = _merged(hits if 2 * int(hits.sum()) <= size * len(hits) else size - hits)
     n = len(hits)
     if n < 2 * FEWEST_BLOCKS:
         return 1.0
@@ -166,8 +170,11 @@ def _stretches(centred: NDArray[np.float64], groups: int) -> list[float]:
     """p-values against long stretches that differ by more than their blocks explain (drift), or by less (noise that repeats)."""
     length = len(centred) // groups
     kept = centred[: length * groups]
+    variance = float(np.var(kept, ddof=1))
+    if variance == 0:
+        return [1.0]
     sums = kept.reshape(groups, length).sum(axis=1)
-    spread = float(np.sum((sums - sums.mean()) ** 2)) / (length * float(np.var(kept, ddof=1) or 1.0))
+    spread = float(np.sum((sums - sums.mean()) ** 2)) / (length * variance)
     return [float(gammaincc((groups - 1) / 2, spread / 2)), float(gammainc((groups - 1) / 2, spread / 2))]
 
 

@@ -38,11 +38,11 @@ def test_independent_hits_are_not_suspected_more_often_than_allowed() -> None:
     rng = np.random.default_rng(1)
     found = [
         look(trace(*rng.binomial(size, p, (2, n)), size))
-        for p in (0.001, 0.02, 0.5)
+        for p in (0.001, 0.02, 0.5, 0.98, 0.999)
         for size, n in ((8, 400), (64, 60))
         for _ in range(100)
     ]
-    assert sum(seen.clumped for seen in found) <= 15
+    assert sum(seen.clumped for seen in found) <= 20
     assert sum(seen.linked for seen in found) <= 2
 
 
