@@ -88,15 +88,16 @@ ENTRIES = (
 FOOT = """
 ## What is refuted, and why
 
-**diffprivlib, `mechanisms.Laplace`** (bits): the noise is a double that is added to the value; the sum of a double of the size of the noise and one of the size of the
-value keeps the grid of the larger one, so that its lowest bits tell the value. A remedy is to draw on a grid (as OpenDP does) or to snap.
+**diffprivlib, `mechanisms.Laplace`** (bits): the noise is a double that is added to the value, and the sum keeps the grid of
+the larger of the two, so that its lowest bits tell the value. A remedy is to draw on a grid (as OpenDP does) or to snap.
 
     from diffprivlib.mechanisms import Laplace
     mechanism = Laplace(epsilon=1, delta=0, sensitivity=1)
     print(dpest.audit(lambda x: float(mechanism.randomise(x)), (0.0, 1.0), claim=1.0, samples=4000))
 
-**diffprivlib, `tools.nanmean`** (values): the mean is taken over the values that are no NaN, the noise is scaled for the number of all values. With three of four values NaN, replacing
-the fourth moves the mean by 1 where the noise expects 1/4: a loss of 4 where 1 is claimed. A remedy is to scale by the number of values that are left, or to count NaN as a value.
+**diffprivlib, `tools.nanmean`** (values): the mean is taken over the values that are no NaN, the noise is scaled for the number of
+all values. With three of four values NaN, replacing the fourth moves the mean by 1 where the noise expects 1/4: a loss of 4
+where 1 is claimed. A remedy is to scale by the number of values that are left, or to count NaN as a value.
 
     from diffprivlib.tools import nanmean
     nan = float("nan")
@@ -131,8 +132,9 @@ def main() -> None:
     head = [
         "# Other projects' libraries",
         "",
-        "What an audit says of noise that is shipped: the verdict on the claim and the bound, for values and for the bits of outputs,",
-        "each audit with confidence 0.999. A mechanism whose bits violate the claim adds floating-point noise as it comes; its values",
+        "What an audit says of noise that is shipped: the verdict on the claim and the bound, for values and for the bits of",
+        "outputs, each audit with confidence 0.999. A mechanism whose bits violate the claim adds floating-point noise as it comes;",
+        "its values "
         "may be fine. The seconds are those of one run on a busy machine.",
         "",
         "| library | function | claim | values | bits | seconds |",
