@@ -95,8 +95,8 @@ the larger of the two, so that its lowest bits tell the value. A remedy is to dr
     mechanism = Laplace(epsilon=1, delta=0, sensitivity=1)
     print(dpest.audit(lambda x: float(mechanism.randomise(x)), (0.0, 1.0), claim=1.0, samples=4000))
 
-**diffprivlib, `tools.nanmean`** (values): the mean is taken over the values that are no NaN, the noise is scaled for the number of
-all values. With three of four values NaN, replacing the fourth moves the mean by 1 where the noise expects 1/4: a loss of 4
+**diffprivlib, `tools.nanmean`** (values): the mean is taken over the values that are no NaN, the noise is scaled for the number
+of all values. With three of four values NaN, replacing the fourth moves the mean by 1 where the noise expects 1/4: a loss of 4
 where 1 is claimed. A remedy is to scale by the number of values that are left, or to count NaN as a value.
 
     from diffprivlib.tools import nanmean
@@ -133,8 +133,8 @@ def main() -> None:
         "# Other projects' libraries",
         "",
         "What an audit says of noise that is shipped: the verdict on the claim and the bound, for values and for the bits of",
-        "outputs, each audit with confidence 0.999. A mechanism whose bits violate the claim adds floating-point noise as it comes;",
-        "its values "
+        "outputs, each audit with confidence 0.999. A mechanism whose bits violate the claim adds floating-point noise as it",
+        "comes; its values "
         "may be fine. The seconds are those of one run on a busy machine.",
         "",
         "| library | function | claim | values | bits | seconds |",

@@ -39,6 +39,8 @@ def largest(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> float:
     if not m.size or m.max() == 0:
         return 0.0
     m, s = _contenders(m, s)
+    if m.max() == 0:
+        return 0.0
     if m.size == 1:
         return float(m[0])
     points, below = _posterior(m, s)
@@ -55,7 +57,7 @@ def _contenders(m: Floats, s: Floats) -> tuple[Floats, Floats]:
     Beside a number that is known well, one that is known badly says nothing of a larger size, unless chance cannot explain it.
     """
     leader = int(np.argmax(m - _SURE * s))
-    excess = (m - m[leader]) / np.hypot(s, s[leader])
+    excess = (m - m[leader]) / np.maximum(np.hypot(s, s[leader]), _TINY)
     told = (s <= _BADLY_KNOWN * s[leader]) | (excess > 1 + np.sqrt(2 * np.log(m.size)))
     m, s = m[told], s[told]
     keep = np.argsort(-(m + 2 * s), kind="stable")[:_MOST]
