@@ -8,6 +8,7 @@
     +-- MechanismError      the mechanism itself misbehaves
     |   +-- MechanismRaised      it raised; the original error is the cause
     |   +-- UnsupportedOutput    it returned something that is not a number, string, None or a container of those
+    |   +-- DependentRuns        its runs depend on each other, so that no count of them proves anything
     |   +-- NotReplayable        two runs with the same decisions differ: hidden randomness or state
     |   |   +-- TraceMismatch    on plain numbers it does something else than its trace says
     |   +-- RandomTruth          `if` on a random value outside a trace (also a TypeError)
@@ -52,6 +53,10 @@ class MechanismRaised(MechanismError):
 
 class UnsupportedOutput(MechanismError):
     """The mechanism returned something that has no distribution here."""
+
+
+class DependentRuns(MechanismError):
+    """Runs of the mechanism depend on each other; the message says what was seen."""
 
 
 class NotReplayable(MechanismError):

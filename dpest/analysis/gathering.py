@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpest.engine.columns import Columns, Sampler
+from dpest.engine.columns import Columns, Hole, Sampler, Shape
 from dpest.engine.streams import stream
 from dpest.engine.tally import Tally, merged, tally
 from dpest.inputs import Pair
-from dpest.privacy.coding import Coder, learn_coder
+from dpest.privacy.coding import Coder, Leaf, learn_coder
 from dpest.privacy.scoring import Score, learn_score
 
 BLOCK = 1 << 16
@@ -63,6 +63,9 @@ class Model:
 
     coder: Coder
     scores: tuple[Score, ...]
+
+
+STORED = (Model, Coder, Leaf, Score, Shape, Hole)  # what a checkpoint may hold
 
 
 @dataclass(frozen=True)
@@ -154,16 +157,24 @@ Parts = tuple[list[Any], list[Any]]
 
 @dataclass(frozen=True)
 class Fold:
-    """Adds a chunk's counts to the part that chooses or, after the first `choosing` chunks, to the part that bounds."""
+    """Adds a chunk's counts to the part that chooses or to the part that bounds.
+
+    The chunks that choose are spread evenly over all of them, the first included: whenever a run is stopped, both parts exist.
+    """
 
     choosing: int
+    chunks: int
 
     def __call__(self, state: Parts, found: tuple[int, list[Any]]) -> Parts:
         index, counts = found
         first, second = state
-        if index < self.choosing:
+        if self.chooses(index):
             return _added(first, counts), second
         return first, _added(second, counts)
+
+    def chooses(self, index: int) -> bool:
+        """Whether this chunk has a say in which events are bounded."""
+        return -(-(index + 1) * self.choosing // self.chunks) > -(-index * self.choosing // self.chunks)
 
 
 def _added(total: list[Any], more: list[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.analysis.gathering import CHOOSING_SHARE, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
+from dpest.analysis.gathering import CHOOSING_SHARE, STORED, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
 from dpest.analysis.sampled_result import Facts, nothing_yet, result_from
 from dpest.analysis.support import possible_outcomes
 from dpest.analysis.tables import cell_tables, outcome_tables
@@ -83,17 +83,19 @@ def _gathered(
     nothing: tuple[Model | None, ...] = ()
     show(0, samples, "looking at a first sample")
     learn = Learn(question, samples)
-    learned = run_chunks(learn, Chunks(1, 1), lambda _, found: (found,), nothing, checkpoint=store, key="learn")
+    learned = run_chunks(
+        learn, Chunks(1, 1), lambda _, found: (found,), nothing, checkpoint=store, key="learn", known=STORED
+    )
     if not learned.state:
         return [], Gathered(([], []), 0, interrupted=True)
     model = learned.state[0]
     chunks = _chunks(samples)
     work: CountOutcomes | CountCells = CountOutcomes(question) if model is None else CountCells(question, model)
     count: Work[tuple[int, list[Any]]] = work
-    fold = Fold(max(1, round(len(chunks) * CHOOSING_SHARE)))
+    fold = Fold(max(1, round(len(chunks) * CHOOSING_SHARE)), len(chunks))
     empty: Parts = (work.empty(), work.empty())
     gathered = run_chunks(
-        count, chunks, fold, empty, executor=place, checkpoint=store, progress=show, message="counting", key="count"
+        count, chunks, fold, empty, executor=place, checkpoint=store, progress=show, message="counting", key="count", known=STORED
     )
     return (outcome_tables(question, gathered.state) if model is None else cell_tables(model, gathered.state)), gathered
 

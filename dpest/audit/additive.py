@@ -14,6 +14,7 @@ from scipy.special import expit
 from dpest.audit.cells import Cells
 from dpest.audit.outputs import Batch, Matrix
 from dpest.audit.prior import prior_covariance
+from dpest.numerics.threads import one_thread
 
 Table = NDArray[np.int32]
 
@@ -95,6 +96,11 @@ def _codes(cells: Sequence[Cells], batch: Batch, offsets: Table, pooled: bool) -
 
 
 def _fit(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
+    with one_thread():
+        return _fitted(cells, data, offsets)
+
+
+def _fitted(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
     precision = _precision(data, offsets, [len(c.breaks) + 1 for c in cells])
     weights = np.zeros(len(precision))
     stride = len(data.one) // _FIRST_ROWS | 1
@@ -170,15 +176,36 @@ def _solved(matrix: Matrix, vector: Matrix) -> Matrix:
 
 
 def _hessian(data: _Data, chance: Matrix, precision: Matrix) -> Matrix:
+    """The curvature: tables of counts for each two columns, which is what the products of cell indicators add up to."""
     stride = len(chance) // _HESSIAN_ROWS | 1
     some = data.some(stride)
-    curve = np.sqrt(some.both * np.maximum(chance * (1 - chance), 1e-8)[::stride]).astype(np.float32)
-    design = np.zeros((len(curve), len(precision)), dtype=np.float32)
+    curve = some.both * np.maximum(chance * (1 - chance), 1e-8)[::stride]
+    curve *= len(chance) / len(curve)
+    if len(precision) <= len(some.codes):
+        return _pooled_hessian(some.codes, curve, precision)
+    lows = [int(code.min()) for code in some.codes]
+    sizes = [int(code.max()) - low + 1 for code, low in zip(some.codes, lows, strict=True)]
+    local = [code - low for code, low in zip(some.codes, lows, strict=True)]
+    total = precision.copy()
+    for a, first in enumerate(local):
+        rows = slice(lows[a], lows[a] + sizes[a])
+        for b in range(a, len(local)):
+            columns = slice(lows[b], lows[b] + sizes[b])
+            counts = np.bincount(first * sizes[b] + local[b], weights=curve, minlength=sizes[a] * sizes[b])
+            table = counts.reshape(sizes[a], sizes[b])
+            total[rows, columns] += table
+            if a != b:
+                total[columns, rows] += table.T
+    return total
+
+
+def _pooled_hessian(codes: Table, curve: Matrix, precision: Matrix) -> Matrix:
+    """The same where many columns share a small table: by how often each row has each cell."""
+    often = np.zeros((len(curve), len(precision)))
     rows = np.arange(len(curve))
-    for code in some.codes:
-        design[rows, code] += curve
-    scale = len(chance) / len(curve)
-    return np.asarray((design.T @ design).astype(np.float64) * scale + precision)
+    for code in codes:
+        often[rows, code] += 1
+    return np.asarray((often * curve[:, None]).T @ often + precision)
 
 
 def _loss(data: _Data, weights: Matrix, precision: Matrix) -> tuple[float, Matrix, Matrix]:

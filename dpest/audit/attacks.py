@@ -11,6 +11,7 @@ from dpest.audit.additive import Additive, fit_additive
 from dpest.audit.cells import Cells, Column, Reading, learn_cells
 from dpest.audit.classifiers import Estimator, Network, Trees
 from dpest.audit.outputs import Batch, Matrix
+from dpest.audit.screening import SCREENED_ROWS, telling_columns
 from dpest.audit.table import RowTable, fit_table, is_discrete
 from dpest.errors import NotCovered, UnknownName
 
@@ -20,6 +21,9 @@ FEATURES = ("half-lines", "values", "differences", "pooled", "pooled differences
 _CELL_ROWS = 200_000
 _FLOAT_READINGS = (Reading.TRAILING_ZEROS, Reading.LOWEST_BIT, Reading.LOW_BITS, Reading.EXPONENT, Reading.SIGN)
 _MOST_BIT_COLUMNS = 4
+_FEW_COLUMNS = 24
+_ROWS_PER_COLUMN = 50  # fewer rows than this make tables of noise
+MOST_COLUMNS = 48  # with tables of their own: the fit takes time by their square
 _HALF_LINE_BINS = 1024
 _HALF_LINE_ROWS = 100_000
 
@@ -32,11 +36,12 @@ def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive
         case "table":
             return fit_table(left, right)
         case "values":
-            cells = [learn_cells(Column(j), few_left, few_right, bins) for j in range(left.width)]
-            return fit_additive(cells, left, right)
+            columns = [Column(j) for j in _looked_at(left, right)]
+            return fit_additive([learn_cells(c, few_left, few_right, bins) for c in columns], left, right)
         case "differences":
-            cells = [learn_cells(c, few_left, few_right, bins) for c in _differences(left.width)]
-            return fit_additive(cells, left, right)
+            shifted = _differences(left.width)
+            columns = [shifted[j] for j in _looked_at(_differenced(left), _differenced(right))]
+            return fit_additive([learn_cells(c, few_left, few_right, bins) for c in columns], left, right)
         case "pooled":
             columns = [Column(j) for j in range(left.width)]
             return fit_additive(_shared(columns, few_left, few_right, bins), left, right, pooled=True)
@@ -46,7 +51,9 @@ def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive
         case "half-lines":
             return best_half_lines(left, right)
         case "bits":
-            columns = [Column(j, reading) for j in range(min(left.width, _MOST_BIT_COLUMNS)) for reading in _FLOAT_READINGS]
+            chosen = range(left.width) if left.width <= _MOST_BIT_COLUMNS else telling_columns(left, right, _MOST_BIT_COLUMNS)
+            readings = (*_FLOAT_READINGS, Reading.PAYLOAD) if _has_nan(left, right) else _FLOAT_READINGS
+            columns = [Column(int(j), reading) for j in chosen for reading in readings]
             return fit_additive([learn_cells(c, few_left, few_right, bins) for c in columns], left, right)
         case _:
             raise UnknownName(f"no features are called {name!r}: choose from auto, table, {', '.join(FEATURES)}")
@@ -66,10 +73,30 @@ def feature_names(left: Batch, right: Batch) -> tuple[str, ...]:
     return ("half-lines", "values", "differences", "pooled", "pooled differences")
 
 
+def _looked_at(left: Batch, right: Batch) -> list[int]:
+    """The columns that get a table of their own: all, or where there are many, the most telling ones."""
+    if left.width <= _FEW_COLUMNS:
+        return list(range(left.width))
+    most = min(MOST_COLUMNS, max(_FEW_COLUMNS, len(left) // _ROWS_PER_COLUMN))
+    return list(range(left.width)) if left.width <= most else telling_columns(left, right, most).tolist()
+
+
+def _differenced(batch: Batch) -> Batch:
+    """The differences of neighbouring columns, if they are needed to choose among them."""
+    if batch.width <= _FEW_COLUMNS:
+        return batch
+    some = batch.values[:SCREENED_ROWS]
+    return Batch(np.hstack([some[:, :1], np.diff(some, axis=1)]), batch.names, batch.single)
+
+
+def _has_nan(*batches: Batch) -> bool:
+    return any(bool(np.isnan(b.values[:2000]).any()) for b in batches)
+
+
 def _all_real(left: Batch, right: Batch) -> bool:
     """Whether every column holds numbers that hardly repeat, so that differences of neighbours mean something."""
     some = np.concatenate([left.values[:2000], right.values[:2000]])
-    return not np.isnan(some).any() and all(len(np.unique(column)) > len(some) // 4 for column in some.T)
+    return not np.isnan(some).any() and all(len(np.unique(column)) > len(some) // 4 for column in some.T[:MOST_COLUMNS])
 
 
 def half_lines(j: int, left: Batch, right: Batch) -> Additive:
@@ -83,7 +110,7 @@ def half_lines(j: int, left: Batch, right: Batch) -> Additive:
 def best_half_lines(left: Batch, right: Batch) -> Additive:
     """The coordinate whose distribution functions differ most (Kolmogorov and Smirnov)."""
     few = [Batch(b.values[:_HALF_LINE_ROWS], b.names, b.single) for b in (left, right)]
-    attacks = [half_lines(j, *few) for j in range(left.width)]
+    attacks = [half_lines(j, *few) for j in _looked_at(*few)]
     return max(attacks, key=lambda a: float(ks_distance(a.score(few[0]), a.score(few[1]))))
 
 

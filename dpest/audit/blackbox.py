@@ -9,11 +9,13 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpest.audit.copies import restored, snapshot
 from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows
-from dpest.audit.randomness import kept_globals, own_generators, seed_all
+from dpest.audit.randomness import kept_globals, own_caches, own_generators, seed_all
 from dpest.audit.step import CallByCall, Stepping
-from dpest.audit.watch import deadline
+from dpest.audit.watch import MechanismHangs, deadline
 from dpest.engine.plain_run import PlainProgram
 from dpest.engine.rows import Rows
 from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
@@ -45,6 +47,11 @@ class Sampler:
     timeout: float | None = None  # seconds for one call
     rng_keyword: str | None = None  # an optional argument that takes the generator
     tracer: TracedSampler | None = None
+    pristine: bytes | None = None  # the mechanism as it was handed over
+    fresh: bool = False  # each block of runs starts from such a copy
+    width: int = 1  # columns of an output, as far as they are known
+    columns: NDArray[np.intp] | None = None  # of very wide outputs: those that are kept
+    errors: str | None = None  # "outcome": a hang, or an error of a whole call, is an output like any other
 
     @property
     def name(self) -> str:
@@ -58,13 +65,21 @@ class Sampler:
 
     def draw_blocks(self, data: Any, blocks: Sequence[tuple[int, np.random.Generator]]) -> list[Batch]:
         """The outputs of some blocks of runs on one input, each with a stream of its own."""
+        if self.columns is not None:
+            whole = replace(self, columns=None)
+            return [whole.draw_blocks(data, [block])[0].taken(self.columns) for block in blocks]
         if self.form is Form.TRACED:
             return [self._traced(data, count, rng) for count, rng in blocks]
+        if self.fresh and self.pristine is not None:
+            copies = (replace(self, mechanism=restored(self.pristine), fresh=False) for _ in blocks)
+            return [copy.draw_blocks(data, [block])[0] for copy, block in zip(copies, blocks, strict=True)]
         batches = []
         with kept_globals():
-            generators = own_generators(self.mechanism)
+            generators, caches = own_generators(self.mechanism), own_caches(self.mechanism)
             for count, rng in blocks:
                 seed_all(generators, rng)
+                for cache in caches:
+                    cache.cache_clear()
                 batches.append(self._called(data, count, rng))
         return batches
 
@@ -88,6 +103,10 @@ class Sampler:
         try:
             with deadline(self.timeout, data):
                 return self.mechanism(data, *more, **arguments)
+        except MechanismHangs as hang:
+            if self.errors is None:
+                raise
+            return Raised(f"no answer within {hang.seconds:g} s")
         except DpestError:
             raise
         except Exception as error:
@@ -97,10 +116,16 @@ class Sampler:
         try:
             with deadline(self.timeout, data):
                 outputs = self.mechanism(data, count, rng, **self.params)
+        except MechanismHangs as hang:
+            if self.errors is None:
+                raise
+            return encode_rows([Raised(f"no answer within {hang.seconds:g} s")] * count)
         except DpestError:
             raise
         except Exception as error:
-            raise raised(data, error) from error
+            if self.errors is None:
+                raise raised(data, error) from error
+            return encode_rows([Raised(type(error).__name__)] * count)
         if isinstance(outputs, tuple):
             return encode_columns(outputs, count)
         if isinstance(outputs, list) and len(outputs) == count and not all(isinstance(x, int | float) for x in outputs):
@@ -123,6 +148,7 @@ def sampler(
     form: str | None = None,
     params: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    errors: str | None = None,
 ) -> Sampler:
     """A mechanism with its way of being called: "plain", "rng", "vectorised" or "traced"; by its signature if not said."""
     if isinstance(mechanism, Sampler):
@@ -131,9 +157,11 @@ def sampler(
         raise InvalidInput(f"the mechanism must be callable, got {mechanism!r}")
     if timeout is not None and not timeout > 0:
         raise InvalidInput(f"timeout must be a number of seconds > 0, got {timeout!r}")
+    if errors not in (None, "outcome"):
+        raise InvalidInput(f'errors must be None or "outcome", got {errors!r}')
     chosen, keyword = _said(form) if form is not None else _found(mechanism)
     tracer = TracedSampler(mechanism, params) if chosen is Form.TRACED else None
-    return Sampler(mechanism, chosen, dict(params or {}), timeout, keyword, tracer)
+    return Sampler(mechanism, chosen, dict(params or {}), timeout, keyword, tracer, snapshot(mechanism), errors=errors)
 
 
 def as_traced(plain: Sampler, data: Any) -> Sampler:
@@ -144,7 +172,9 @@ def as_traced(plain: Sampler, data: Any) -> Sampler:
     try:
         with kept_globals():
             seed_all((), stream(0))
-            execute(run, plain.mechanism, data, plain.params)
+            # A copy: a mechanism that keeps its first answer must not keep one of stand-ins.
+            mechanism = plain.mechanism if plain.pristine is None else restored(plain.pristine)
+            execute(run, mechanism, data, plain.params)
     except DpestError:
         if run.drawn:
             raise
@@ -155,7 +185,8 @@ def as_traced(plain: Sampler, data: Any) -> Sampler:
         with kept_globals():
             tracer.check(data)
     except NotReplayable:  # state or randomness of its own: the program itself is run, one output at a time
-        return replace(plain, mechanism=PlainProgram(plain.mechanism), form=Form.RNG)
+        kept = None if plain.pristine is None else snapshot(PlainProgram(restored(plain.pristine)))
+        return replace(plain, mechanism=PlainProgram(plain.mechanism), form=Form.RNG, pristine=kept)
     return replace(plain, form=Form.TRACED, tracer=tracer)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpest.audit.common import Blocks, epsilon_lower_common, p_value_common
+from dpest.audit.dependence import Unit
 from dpest.numerics import binomial
 from dpest.results import Direction
 
@@ -41,24 +42,32 @@ class Statement:
     """What is to be bounded and how, fixed before the final samples: the direction, delta, alpha, and how samples are drawn.
 
     With a stake, both inputs run on the same streams, and the bound holds whenever one stops; without, on streams of their own.
+    `looks` says that the counts are looked at while they grow: half of alpha then pays for that, half for the bound at the end.
     """
 
     direction: Direction
     alpha: float
     delta: float = 0.0
     stake: float | None = None
+    unit: Unit = Unit.RUNS
+    looks: bool = False
 
-    def lower(self, counts: Counts, *, anytime: bool = False) -> float:
-        """The lower bound on epsilon that these counts prove."""
+    def lower(self, counts: Counts, *, ended: bool = True) -> float:
+        """The lower bound on epsilon that these counts prove; `ended`: their number was fixed beforehand and is reached."""
         if self.stake is not None:
-            return epsilon_lower_common(self.oriented(counts), self.stake, self.alpha, self.delta) if counts.blocks else 0.0
-        bound = epsilon_lower_anytime if anytime else epsilon_lower
-        return bound(counts, self.direction, self.alpha, self.delta)
+            if counts.blocks is None:
+                return 0.0
+            return epsilon_lower_common(self.oriented(counts), self.stake, self.alpha, self.delta, self.unit)
+        alpha = self.alpha / 2 if self.looks else self.alpha
+        found = [epsilon_lower(counts, self.direction, alpha, self.delta)] if ended else []
+        if self.looks or not ended:
+            found.append(epsilon_lower_anytime(counts, self.direction, alpha, self.delta))
+        return max(found)
 
     def p_value(self, counts: Counts, claim: float) -> float:
-        """A p-value of "the mechanism is claim-DP" from counts on common noise."""
+        """A p-value of "the mechanism is claim-DP" from counts in blocks."""
         assert self.stake is not None
-        return p_value_common(self.oriented(counts), self.stake, self.alpha, claim, self.delta)
+        return p_value_common(self.oriented(counts), self.stake, self.alpha, claim, self.delta, self.unit)
 
     def oriented(self, counts: Counts) -> Blocks:
         """The blocks with the likelier input first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, assert_never
@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpest.audit import floats
-from dpest.audit.outputs import Batch, Keys, Matrix, digest, symbol_bits
+from dpest.audit.outputs import Batch, Keys, Matrix, digest, nan_payload, symbol_bits
 
 Codes = NDArray[np.int32]
 
 LEAST_REPEATS = 6
 MOST_ATOMS = 48
+_MOST_SYMBOLS = 256
 _GRID = 4096
 
 
@@ -30,6 +31,7 @@ class Reading(Enum):
     TRAILING_ZEROS = "trailing zero bits"
     LOW_BITS = "lowest five bits"
     LOWEST_BIT = "lowest set bit"
+    PAYLOAD = "kind of NaN"
 
 
 @dataclass(frozen=True)
@@ -57,21 +59,23 @@ class Column:
                 return floats.low_bits(here, batch.single)
             case Reading.LOWEST_BIT:
                 return floats.lowest_bit(here, batch.single)
+            case Reading.PAYLOAD:
+                return nan_payload(here)
             case _:
                 assert_never(self.reading)
 
-    def words(self, width: int) -> str:
-        """The column's name in a sentence."""
-        name = "output" if width == 1 else f"output[{self.index}]"
+    def words(self, width: int, places: Sequence[int] | None = None) -> str:
+        """The column's name in a sentence; `places` are the columns of outputs that were kept, if some were."""
+        here = self.index if places is None else places[self.index]
+        name = "output" if width == 1 and places is None else f"output[{here}]"
         match self.reading:
             case Reading.VALUE:
                 return name
             case Reading.DIFFERENCE:
-                return f"output[{self.index}] - output[{self.index - 1}]"
-            case Reading.SIGN | Reading.EXPONENT | Reading.TRAILING_ZEROS | Reading.LOW_BITS | Reading.LOWEST_BIT:
-                return f"{self.reading.value} of {name}"
+                before = self.index - 1 if places is None else places[self.index - 1]
+                return f"output[{here}] - output[{before}]"
             case _:
-                assert_never(self.reading)
+                return f"{self.reading.value} of {name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +172,11 @@ def learn_cells(column: Column, left: Batch, right: Batch, bins: int) -> Cells:
     a, b = column.read(left), column.read(right)
     names = {**left.names, **right.names}
     breaks = _breaks(a[~np.isnan(a)], b[~np.isnan(b)], bins)
-    present = np.unique(symbol_bits(np.concatenate([a[np.isnan(a)], b[np.isnan(b)]])))
+    present, counts = np.unique(symbol_bits(np.concatenate([a[np.isnan(a)], b[np.isnan(b)]])), return_counts=True)
+    if len(present) > MOST_ATOMS:
+        # Symbols that hardly ever come again (texts, say) say nothing about the next one.
+        often = np.argsort(-counts, kind="stable")[:_MOST_SYMBOLS]
+        present = present[often[counts[often] >= LEAST_REPEATS]]
     return named_cells(column, breaks, [names.get(int(d), f"symbol {int(d)}") for d in present])
 
 

@@ -11,6 +11,10 @@ and the product of exp(g) over blocks, divided by as many factors of the right-h
 may be held constant from there on, which makes the evidence fall with r and leaves both inequalities true.  The bound needs
 the sums of A^i B^j alone.  The right-hand side needs how far A and B may stray, which follows from their binomial laws and bounds
 on the two probabilities.
+
+Where runs of one block may depend on each other (`Unit.BLOCKS`), A and B have no known law.  The stake is then so small that
+x >= -0.9 always, the right-hand side is 1, and the bound needs independent blocks and nothing else; it ends at the ratio up to
+which the stake is small enough.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
+from dpest.audit.dependence import Unit
 from dpest.numerics.binomial import confidence_sequence
 
 Polynomial = list[Fraction]
@@ -33,6 +38,8 @@ _SERIES = (Fraction(1), Fraction(-1, 2), Fraction(1, 3), Fraction(-116, 100))
 _FLOOR = 0.9
 _FOR_SHARES = 0.01  # the part of alpha that each of the two probabilities' bounds takes
 _STAKES = 0.9 ** np.arange(24)
+_SMALL_STAKES = 0.85 ** np.arange(100)
+_ROOM = 1.1  # a stake against a claim must allow for bounds a little above it
 FEWEST_BLOCKS = 128
 
 
@@ -64,6 +71,14 @@ class Blocks:
         """The hits under both inputs."""
         return self.sums[0], self.sums[1]
 
+    @property
+    def possible(self) -> bool:
+        """Whether so many blocks of this size can have such sums."""
+        whole = all(isinstance(x, int) and x >= 0 for x in (self.size, self.number, *self.sums))
+        if not whole or len(self.sums) != len(_POWERS):
+            return False
+        return all(x <= self.number * self.size ** (i + j) for x, (i, j) in zip(self.sums, _POWERS, strict=True))
+
     def moment(self, power: int, shift: Fraction) -> Polynomial:
         """The sum of (A - shift - r B)^power, as the coefficients of a polynomial in r."""
         sums = {(0, 0): self.number, **dict(zip(_POWERS, self.sums, strict=True))}
@@ -75,17 +90,22 @@ class Blocks:
         return coefficients
 
 
-def epsilon_lower_common(blocks: Blocks, stake: float, alpha: float, delta: float = 0.0) -> float:
+def epsilon_lower_common(
+    blocks: Blocks, stake: float, alpha: float, delta: float = 0.0, unit: Unit = Unit.RUNS
+) -> float:
     """A lower bound on epsilon at this delta for the event that A and B count; valid whenever one stops."""
     k1, k2 = blocks.hits
-    trials = blocks.size * blocks.number
     if not k1 or not stake > 0:
         return 0.0
     most = k1 / max(k2, 0.5)
+    if unit is Unit.BLOCKS:
+        most = min(most, largest_ratio(blocks.size, stake, delta))
     if most <= 1:
         return 0.0
     evidence = _evidence(blocks, stake, delta)
-    evidence[0] -= Fraction(_due(blocks, stake, alpha, delta, most, trials))
+    evidence[0] -= Fraction(_due(blocks, stake, alpha, delta, most, unit))
+    if _value(evidence, Fraction(most)) >= 0:
+        return math.log(most) - 1e-12
     enough = (r for r in _roots(evidence, most) if _value(evidence, Fraction(r)) >= 0)
     return max([0.0, *(math.log(r) - 1e-12 for r in enough)])
 
@@ -113,12 +133,22 @@ def _value(polynomial: Polynomial, r: Fraction) -> Fraction:
     return sum((c * r**k for k, c in enumerate(polynomial)), Fraction(0))
 
 
-def p_value_common(blocks: Blocks, stake: float, alpha: float, claim: float, delta: float = 0.0) -> float:
+def largest_ratio(size: int, stake: float, delta: float) -> float:
+    """The ratio up to which a stake loses at most nine tenths in any block of this size."""
+    return (_FLOOR / stake - delta * size) / size
+
+
+def p_value_common(
+    blocks: Blocks, stake: float, alpha: float, claim: float, delta: float = 0.0, unit: Unit = Unit.RUNS
+) -> float:
     """A p-value of "the mechanism is claim-DP" from the same evidence."""
     ratio = math.exp(min(claim, 700.0))
-    due = _due(blocks, stake, alpha, delta, ratio, blocks.size * blocks.number) + math.log(_level(alpha))
+    if unit is Unit.BLOCKS and ratio > largest_ratio(blocks.size, stake, delta):
+        return 1.0
+    due = _due(blocks, stake, alpha, delta, ratio, unit) + math.log(_level(alpha, unit))
     evidence = float(max(_value(_evidence(blocks, stake, delta), Fraction(ratio)), Fraction(-700))) - due
-    return min(1.0, math.exp(-max(evidence, -700.0)) + 2 * _FOR_SHARES * alpha)
+    shares = 0.0 if unit is Unit.BLOCKS else 2 * _FOR_SHARES * alpha
+    return min(1.0, math.exp(-max(evidence, -700.0)) + shares)
 
 
 def _evidence(blocks: Blocks, stake: float, delta: float) -> Polynomial:
@@ -130,13 +160,16 @@ def _evidence(blocks: Blocks, stake: float, delta: float) -> Polynomial:
     return total
 
 
-def _level(alpha: float) -> float:
-    return alpha * (1 - 2 * _FOR_SHARES)
+def _level(alpha: float, unit: Unit = Unit.RUNS) -> float:
+    return alpha if unit is Unit.BLOCKS else alpha * (1 - 2 * _FOR_SHARES)
 
 
-def _due(blocks: Blocks, stake: float, alpha: float, delta: float, ratio: float, trials: int) -> float:
+def _due(blocks: Blocks, stake: float, alpha: float, delta: float, ratio: float, unit: Unit) -> float:
     """What the evidence must exceed for all ratios up to this one."""
+    if unit is Unit.BLOCKS:
+        return -math.log(alpha)
     k1, k2 = blocks.hits
+    trials = blocks.size * blocks.number
     low = float(confidence_sequence(k1, trials, _FOR_SHARES * alpha)[0])
     high = float(confidence_sequence(k2, trials, _FOR_SHARES * alpha)[1])
     return -math.log(_level(alpha)) + blocks.number * math.log1p(strays(blocks.size, stake, ratio, low, high, delta))
@@ -177,16 +210,18 @@ class Prospect:
     other: float
     variance: float
     delta: float = 0.0
+    unit: Unit = Unit.RUNS
 
     @classmethod
-    def of(cls, blocks: Blocks, size: int, number: int, delta: float) -> Prospect:
+    def of(cls, blocks: Blocks, size: int, number: int, delta: float, unit: Unit = Unit.RUNS) -> Prospect:
         """What samples in other blocks will show if these are typical."""
         k1, k2 = blocks.hits
         trials = blocks.size * blocks.number
         p, other = (k1 + 0.5) / (trials + 1), (k2 + 0.5) / (trials + 1)
         ratio = Fraction((p - delta) / other)
         mean, square = (_value(blocks.moment(k, Fraction(delta) * blocks.size), ratio) / blocks.number for k in (1, 2))
-        return cls(size, number, p, other, max(float(square - mean**2), 1e-12) * size / blocks.size, delta)
+        variance = max(float(square - mean**2), 1e-12)
+        return cls(size, number, p, other, variance * size / blocks.size, delta, unit)
 
     @property
     def ratio(self) -> float:
@@ -195,9 +230,20 @@ class Prospect:
 
     def stake(self, alpha: float) -> tuple[float, float]:
         """The stake whose bound is expected to be largest, and how far below the truth it is expected to lie."""
-        due = -math.log(_level(alpha))
+        due = -math.log(_level(alpha, self.unit))
+        if self.unit is Unit.BLOCKS:
+            stakes = _FLOOR / self.size * _SMALL_STAKES
+            bounds = [self._log_bound(s, due) for s in stakes]
+            best = int(np.argmax(bounds))
+            return float(stakes[best]), math.log(max(self.ratio, 1e-300)) - bounds[best]
         usual = math.sqrt(2 * due / (self.number * self.variance))
         return min(((s, self._gap(s, due)) for s in usual * _STAKES), key=lambda found: found[1])
+
+    def _log_bound(self, stake: float, due: float) -> float:
+        """The bound that independent blocks of any law are expected to give."""
+        cost = due / self.number - 3 * float(_SERIES[3]) * (stake**2 * self.variance) ** 2
+        shown = (self.p - self.delta - (cost / stake + stake * self.variance / 2) / self.size) / self.other
+        return math.log(max(min(shown, largest_ratio(self.size, stake, self.delta)), 1e-300))
 
     def _gap(self, stake: float, due: float) -> float:
         # A fourth moment as a normal law's.
@@ -205,6 +251,8 @@ class Prospect:
         return (cost / stake + stake * self.variance / 2) / (self.size * max(self.p - self.delta, 1e-300))
 
     def _strays(self, stake: float) -> float:
+        if self.unit is Unit.BLOCKS:
+            return 0.0
         return strays(self.size, stake, self.ratio, self.p, self.other, self.delta)
 
     def stake_against(self, claim: float, alpha: float, caution: float) -> float:
@@ -214,9 +262,11 @@ class Prospect:
         if drift <= 0:
             return usual
         fastest = drift / (self.variance + drift**2)
+        if self.unit is Unit.BLOCKS:
+            fastest = min(fastest, _FLOOR / (self.size * (_ROOM * math.exp(claim) + self.delta)))
         growth = [(s * drift - s * s * (self.variance + drift**2) / 2 - self._strays(s), s) for s in fastest * _STAKES]
         rate, stake = max(growth)
-        return float(stake) if rate * self.number > -2 * math.log(_level(alpha)) else usual
+        return float(stake) if rate * self.number > -2 * math.log(_level(alpha, self.unit)) else usual
 
 
 @cache

@@ -14,6 +14,7 @@ from dpest.audit.additive import Additive
 from dpest.audit.attacks import Attack, attack_from_dict, attack_to_dict
 from dpest.audit.cells import Cells, Reading
 from dpest.audit.classifiers import Estimator, Network, Trees
+from dpest.audit.evidence import MOST_COLUMNS, Evidence, evidence
 from dpest.audit.outputs import MISSING, Batch
 from dpest.audit.table import RowTable, plain
 from dpest.inputs import show
@@ -30,6 +31,7 @@ class Event:
     above: bool
     width: int
     tie: float = 1.0
+    columns: tuple[int, ...] | None = None  # of very wide outputs: those that the score reads
 
     def contains(self, batch: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
         """Which outputs belong."""
@@ -52,17 +54,20 @@ class Event:
         needed[:-1] |= needed[1:] & (np.nextafter(cells.breaks[:-1], np.inf) == cells.breaks[1:])
         kept = np.concatenate([[True], needed, np.ones(cells.size - numbers, dtype=bool)])
         fewer = Cells(cells.column, cells.breaks[needed], cells.symbols, cells.names)
-        return Event(Additive((fewer,), (inside[kept].astype(np.float64),)), 0.5, True, self.width)
+        return Event(Additive((fewer,), (inside[kept].astype(np.float64),)), 0.5, True, self.width, columns=self.columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        fields = {"threshold": self.threshold, "above": self.above, "width": self.width, "tie": self.tie}
+        fields: dict[str, Any] = {"threshold": self.threshold, "above": self.above, "width": self.width, "tie": self.tie}
+        if self.columns is not None:
+            fields["columns"] = list(self.columns)
         return {**fields, "attack": attack_to_dict(self.attack)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Event:
         """The inverse of `to_dict`."""
-        return cls(attack_from_dict(data["attack"]), data["threshold"], data["above"], data["width"], data["tie"])
+        columns = None if data.get("columns") is None else tuple(int(j) for j in data["columns"])
+        return cls(attack_from_dict(data["attack"]), data["threshold"], data["above"], data["width"], data["tie"], columns)
 
     def __str__(self) -> str:
         match self.attack:
@@ -95,22 +100,24 @@ class Event:
 
     def _intervals(self, cells: Cells, weights: NDArray[np.float64]) -> str:
         inside = self._inside(weights)
-        pieces = _pieces(cells, inside[: len(cells.breaks) + 1], self.width)
+        name = cells.column.words(self.width, self.columns)
+        pieces = _pieces(cells, inside[: len(cells.breaks) + 1], name)
         symbols = [cells.symbol_name(i) for i in range(len(cells.breaks) + 1, cells.size - 1) if inside[i]]
-        name = cells.column.words(self.width)
         parts = pieces + [f"{name} is {s}" for s in symbols]
         more = f" or in {len(parts) - _MOST_NAMED} more pieces" if len(parts) > _MOST_NAMED else ""
         return " or ".join(parts[:_MOST_NAMED]) + more
 
+    def evidence(self) -> list[Evidence]:
+        """The columns that the event rests on, the most telling first; empty where the score is no sum of columns."""
+        if not isinstance(self.attack, Additive):
+            return []
+        names = [c.column.words(self.width, self.columns) for c in self.attack.cells]
+        return evidence(self.attack, self.above, names)
+
     def _sum(self, attack: Additive) -> str:
         sign = ">=" if self.above else "<="
-        spread = [float(np.ptp(attack.weights[min(j, len(attack.weights) - 1)])) for j in range(len(attack.cells))]
-        order = np.argsort(-np.array(spread), kind="stable")
-        names = [attack.cells[int(j)].column.words(self.width) for j in order[:_MOST_NAMED]]
-        more = ", ..." if len(order) > _MOST_NAMED else ""
-        shared = ", the same for each" if len(attack.weights) == 1 else ""
-        columns = f"{', '.join(names)}{more} (most telling first{shared})"
-        return f"the weights of the cells of {columns} add up to {sign} {self.threshold:.6g}"
+        told = ", ".join(map(str, self.evidence()[:MOST_COLUMNS]))
+        return f"the weights of {len(attack.cells)} columns add up to {sign} {self.threshold:.6g}: most of all {told}"
 
     def _classifier(self, attack: Network | Trees | Estimator) -> str:
         sign = ">=" if self.above else "<="
@@ -133,14 +140,13 @@ def _row_words(table: RowTable, place: int, width: int) -> str:
     return kept[0] if len(kept) == 1 else f"({', '.join(kept)})"
 
 
-def _pieces(cells: Cells, inside: NDArray[np.bool_], width: int) -> list[str]:
+def _pieces(cells: Cells, inside: NDArray[np.bool_], name: str) -> list[str]:
     """Runs of neighbouring cells as inequalities."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
-    return [_interval(cells, int(first), int(after) - 1, width) for first, after in edges.reshape(-1, 2)]
+    return [_interval(cells, int(first), int(after) - 1, name) for first, after in edges.reshape(-1, 2)]
 
 
-def _interval(cells: Cells, first: int, last: int, width: int) -> str:
-    name = cells.column.words(width)
+def _interval(cells: Cells, first: int, last: int, name: str) -> str:
     low, high = cells.bounds(first)[0], cells.bounds(last)[1]
     if high == np.nextafter(low, np.inf):
         return f"{name} = {show(low)}"

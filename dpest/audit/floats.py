@@ -9,6 +9,12 @@ Matrix = NDArray[np.float64]
 LOW_BITS = 5
 
 
+def has_fractions(values: Matrix) -> bool:
+    """Whether some of the numbers are no whole ones."""
+    finite = values[np.isfinite(values)]
+    return bool(np.any(finite != np.rint(finite)))
+
+
 def bits(values: Matrix, single: bool = False) -> NDArray[np.uint64]:
     """The representation as an unsigned integer: 64 bits, or 32 for single precision."""
     if single:

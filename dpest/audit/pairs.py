@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import InvalidInput, InvalidPair
+from dpest.errors import InvalidInput, InvalidPair, UnknownName
 from dpest.inputs import Pair, as_pairs, pattern_pairs
+
+ADJACENCIES = ("linf", "l1", "monotone", "replace", "add_remove")
 
 
 def all_pairs(domain: Sequence[Any]) -> list[Pair]:
@@ -44,20 +46,32 @@ def _moved(data: Sequence[float], low: float, high: float, step: float) -> list[
     return [float(min(max(low + step * x, low), high)) for x in data]
 
 
-def resolve_pairs(pairs: Any, n: int | None, adjacency: str) -> list[Pair]:
+def resolve_pairs(pairs: Any, n: int | None, adjacency: str | None) -> list[Pair]:
     """What the caller gave as pairs: some, an iterable of some, or the patterns for n; equal inputs are kept, doubles dropped."""
     if pairs is None:
         if n is None:
             raise InvalidPair("give pairs=(D, D') or a list of pairs, or n=... for the seven patterns")
-        return pattern_pairs(n, adjacency)
+        return pattern_pairs(n, adjacency or "linf")
     if n is not None:
         raise InvalidInput("give either pairs or n, not both")
     listed = list(pairs) if isinstance(pairs, Iterator) else pairs
     found: list[Pair] = []
     for pair in as_pairs(listed):
+        _must_be(pair, adjacency)
         if not any(_same(pair.left, p.left) and _same(pair.right, p.right) for p in found):
             found.append(pair)
     return found
+
+
+def _must_be(pair: Pair, adjacency: str | None) -> None:
+    """A claim about replacement is not held against pairs of another length, and the other way round."""
+    if adjacency is None:
+        return
+    if adjacency not in ADJACENCIES:
+        raise UnknownName(f"adjacency must be one of {', '.join(ADJACENCIES)}, got {adjacency!r}")
+    is_said = relation(pair)
+    if is_said != "equal inputs" and (adjacency == "add_remove") != (is_said == "add_remove"):
+        raise InvalidPair(f'the pair {pair} is no pair of adjacency="{adjacency}": its inputs differ so: {is_said}')
 
 
 def distinct_inputs(pairs: Iterable[Pair]) -> tuple[list[Any], list[tuple[int, int]]]:
@@ -79,6 +93,44 @@ def _place(inputs: list[Any], data: Any, taken: int | None) -> int:
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return type(a) is type(b) and a.shape == b.shape and bool(np.all(a == b))
-    return type(a) is type(b) and bool(a == b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.shape == b.shape and bool(np.all(a == b))
+    try:
+        return bool(a == b)
+    except ValueError:  # tables compare cell by cell
+        return bool(a.equals(b)) if hasattr(a, "equals") else a is b
+
+
+def relation(pair: Pair) -> str:
+    """How the two inputs of a pair differ, in words: "add_remove", "replace" of one row, or so many coordinates by so much."""
+    left, right = _rows(pair.left), _rows(pair.right)
+    if left is None or right is None:
+        return _moved_by([pair.left], [pair.right])
+    if len(left) != len(right):
+        return "add_remove" if _one_row_apart(left, right) else f"{abs(len(left) - len(right))} rows more or less"
+    return _moved_by(left, right)
+
+
+def _rows(data: Any) -> list[Any] | None:
+    if isinstance(data, list | tuple):
+        return list(data)
+    return list(data) if isinstance(data, np.ndarray) and data.ndim > 0 else None
+
+
+def _one_row_apart(left: list[Any], right: list[Any]) -> bool:
+    short, long = sorted((left, right), key=len)
+    at = next((i for i, row in enumerate(short) if not _same(row, long[i])), len(short))
+    return len(long) == len(short) + 1 and all(_same(a, b) for a, b in zip(short[at:], long[at + 1 :], strict=True))
+
+
+def _moved_by(left: list[Any], right: list[Any]) -> str:
+    different = [(a, b) for a, b in zip(left, right, strict=True) if not _same(a, b)]
+    if not different:
+        return "equal inputs"
+    numbers = all(isinstance(x, int | float | np.number) and not isinstance(x, bool) for pair in different for x in pair)
+    by = f" by at most {max(abs(float(a) - float(b)) for a, b in different):g}" if numbers else ""
+    if len(different) == 1:
+        return f"replace (one value{by})"
+    return f"{len(different)} of {len(left)} values changed{by}"

@@ -11,43 +11,68 @@ import cloudpickle
 import numpy as np
 
 from dpest.audit.blackbox import Form, Sampler
-from dpest.audit.outputs import Batch
+from dpest.audit.outputs import Batch, symbol_bits
 from dpest.audit.randomness import own_generators
-from dpest.audit.supply import Stage
-from dpest.engine.streams import stream
-from dpest.errors import MechanismError, MechanismRaised
+from dpest.audit.supply import DrawChunk, Stage
+from dpest.audit.workers import must_be_deterministic, must_differ
+from dpest.engine.executors import Automatic
+from dpest.errors import DependentRuns, MechanismError, MechanismRaised
 from dpest.inputs import show
 
 _RUNS = 32
 
 
-def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, executor: int | Executor | None) -> tuple[str, ...]:
+def width(sampler: Sampler, data: Any, seed: int) -> int:
+    """How many columns outputs have, as far as two runs show."""
+    return _drawn(sampler, data, 2, seed, 999).width
+
+
+def _drawn(sampler: Sampler, data: Any, count: int, seed: int, key: int) -> Batch:
+    """Some outputs; a failure that is not the rule costs its runs."""
+    return DrawChunk(sampler, data, count, seed, (int(Stage.PROBE), key))(0, count)[0]
+
+
+def probe(sampler: Sampler, inputs: Sequence[Any], seed: int, pool: Executor | Automatic | None) -> tuple[str, ...]:
     """What there is to say about the mechanism before it is audited; raises where it cannot be."""
     for place, data in enumerate(inputs):
-        _must_run(sampler, data, sampler.draw(data, _RUNS, stream(seed, int(Stage.PROBE), place)))
+        _must_run(sampler, data, _drawn(sampler, data, _RUNS, seed, place))
     if sampler.form is Form.TRACED:
         return ()
     data = inputs[0]
     first, again, other = (_fresh(sampler, data, seed, key) for key in (0, 0, 1))
     notes = []
-    if _alike(first, other):
-        if _varies(first):
-            notes.append(_own_generator(executor))
-        elif not _varies(first) and all(not _varies(_fresh(sampler, x, seed, 2)) for x in inputs):
-            notes.append(f"the mechanism gave the same output in each of {_RUNS} runs: is it deterministic?")
+    constant = not _varies(first) and all(not _varies(_fresh(sampler, x, seed, 2)) for x in inputs)
+    if _alike(first, other) and constant:
+        must_be_deterministic(sampler, data, first)
+        notes.append(f"the mechanism gave the same output in each of {_RUNS} runs: is it deterministic?")
+    elif _alike(first, other) and _varies(first):
+        _must_go_on(sampler, data, seed)
+        notes.append(_own_generator(pool))
     elif not _alike(first, again):
         notes.append("the mechanism draws from a source that dpest cannot seed: another run with this seed gives other counts")
     if own_generators(sampler.mechanism):
         notes.append("the mechanism carries its own generator: dpest reseeds it for every chunk")
     if _uses_globals(sampler, data):
         notes.append("the mechanism uses global random state: dpest seeds it for every chunk and puts it back")
+    if isinstance(pool, Executor) and not constant:
+        must_differ(sampler, data, seed, pool)
     return tuple(notes)
 
 
+def _must_go_on(sampler: Sampler, data: Any, seed: int) -> None:
+    """Refuse a mechanism whose calls repeat the noise of earlier ones: it is seeded anew in each call, by the clock perhaps."""
+    here, next_ = (_drawn(sampler, data, _RUNS, seed, 2000 + key) for key in (0, 1))
+    if _alike(here, next_):
+        raise DependentRuns(
+            "calls of the mechanism repeat the noise of earlier calls: it seeds a generator of its own in each call, with a "
+            "constant or by the clock; make the generator once, or write mechanism(data, rng) and draw from rng"
+        )
+
+
 def _must_run(sampler: Sampler, data: Any, batch: Batch) -> None:
-    names = [batch.names.get(int(bits)) for bits in np.unique(batch.values.view(np.uint64) & np.uint64((1 << 48) - 1))]
+    names = [batch.names.get(int(bits)) for bits in np.unique(symbol_bits(batch.values[:, 0]))]
     raised = [n for n in names if n is not None and n.startswith("raised ")]
-    if raised and np.isnan(batch.values[:, 0]).all():
+    if sampler.errors is None and raised and np.isnan(batch.values[:, 0]).all():
         try:
             sampler.mechanism(data, **dict(sampler.params)) if sampler.form is Form.PLAIN else None
         except Exception as error:
@@ -61,7 +86,7 @@ def _fresh(sampler: Sampler, data: Any, seed: int, key: int) -> Batch:
         copy: Sampler = cloudpickle.loads(cloudpickle.dumps(sampler))
     except Exception:  # a mechanism that cannot be copied (an open connection, say) is asked as it is
         copy = sampler
-    return copy.draw(data, _RUNS, stream(seed, int(Stage.PROBE), 1000 + key))
+    return _drawn(copy, data, _RUNS, seed, 1000 + key)
 
 
 def _alike(a: Batch, b: Batch) -> bool:
@@ -72,8 +97,8 @@ def _varies(batch: Batch) -> bool:
     return bool(np.any(batch.values.view(np.uint64) != batch.values.view(np.uint64)[:1]))
 
 
-def _own_generator(executor: int | Executor | None) -> str:
-    if executor not in (None, 1):
+def _own_generator(pool: Executor | Automatic | None) -> str:
+    if isinstance(pool, Executor):
         raise MechanismError(
             "two copies of the mechanism draw the same noise: it carries a generator that dpest cannot find, so that all workers "
             "would count the same samples; write mechanism(data, rng) and draw from rng, or run it without an executor"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dpest.audit.attacks import Attack, feature_names, fit_by_features
 from dpest.audit.choose import Cut, Goal, choose_cut
 from dpest.audit.outputs import Batch
-from dpest.audit.supply import Stage, Supply
+from dpest.audit.supply import Stage, Supply, training_block
 from dpest.inputs import Pair
 
 _ROUNDS = (1 << 16, 5 << 16)  # whole numbers of blocks
@@ -111,7 +111,9 @@ def _names(supply: Supply, runner: Runner, count: int) -> tuple[str, ...]:
         return runner.features
     train = [supply.get(place, Stage.TRAIN, count) for place in runner.places]
     width = max(b.width for b in train)
-    return feature_names(*(b.resized(width) for b in train))
+    # Runs of one copy may repeat what it keeps: one run of each says whether outputs repeat.
+    stride = training_block(supply.sampler) if supply.sampler.fresh else 1
+    return feature_names(*(Batch(b.values[::stride], b.names, b.single).resized(width) for b in train))
 
 
 def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> list[Lap]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 Generators = tuple[np.random.Generator | np.random.RandomState | random.Random, ...]
-_DEPTH = 3
+_DEPTH = 4
+_OWNERS_OF_GLOBALS = ("numpy", "random", "scipy", "math", "dpest")  # their generators are seeded as global state
 
 
 @contextmanager
@@ -39,19 +41,27 @@ def seed_all(generators: Generators, rng: np.random.Generator) -> None:
 
 
 def own_generators(mechanism: Callable[..., Any]) -> Generators:
-    """The generators that a mechanism carries: in its closure, defaults, attributes, and the globals it names."""
-    found: dict[int, Any] = {}
+    """The generators that a mechanism carries: in its closure, defaults, attributes, and the globals and modules it names."""
+    generators = np.random.Generator | np.random.RandomState | random.Random
+    return tuple(thing for thing in _reachable(mechanism) if isinstance(thing, generators))
+
+
+def own_caches(mechanism: Callable[..., Any]) -> tuple[Any, ...]:
+    """The functions with `functools` caches that a mechanism carries: what one run leaves there is no draw of the next."""
+    return tuple(thing for thing in _reachable(mechanism) if callable(getattr(thing, "cache_clear", None)))
+
+
+def _reachable(mechanism: Callable[..., Any]) -> Sequence[Any]:
+    found: list[Any] = []
     _collect(mechanism, found, set(), _DEPTH)
-    return tuple(found.values())
+    return found
 
 
-def _collect(thing: Any, found: dict[int, Any], seen: set[int], depth: int) -> None:
+def _collect(thing: Any, found: list[Any], seen: set[int], depth: int) -> None:
     if depth < 0 or id(thing) in seen:
         return
     seen.add(id(thing))
-    if isinstance(thing, np.random.Generator | np.random.RandomState | random.Random):
-        found[id(thing)] = thing
-        return
+    found.append(thing)
     for part in _parts(thing):
         _collect(part, found, seen, depth - 1)
 
@@ -61,16 +71,24 @@ def _parts(thing: Any) -> Sequence[Any]:
         return thing if len(thing) <= 64 else ()
     if isinstance(thing, dict):
         return list(thing.values()) if len(thing) <= 64 else ()
-    if isinstance(thing, str | bytes | int | float | np.ndarray | type) or type(thing).__name__ == "module":
+    plain = str | bytes | int | float | np.ndarray | type | ModuleType
+    if isinstance(thing, plain | np.random.Generator | np.random.RandomState | random.Random):
         return ()
-    parts: list[Any] = [getattr(thing, "__self__", None), getattr(thing, "func", None), getattr(thing, "args", None)]
+    parts: list[Any] = [getattr(thing, name, None) for name in ("__self__", "func", "args", "__wrapped__")]
     parts += [cell.cell_contents for cell in getattr(thing, "__closure__", None) or () if _filled(cell)]
     parts += list(getattr(thing, "__defaults__", None) or ())
-    code = getattr(thing, "__code__", None)
-    names = getattr(thing, "__globals__", {})
-    parts += [names[n] for n in getattr(code, "co_names", ()) if n in names]
+    parts += _named(thing)
     parts += list(getattr(thing, "__dict__", {}).values())
-    return parts
+    call = vars(type(thing)).get("__call__")
+    return parts if call is None else [*parts, *_named(call)]
+
+
+def _named(function: Any) -> list[Any]:
+    """The globals that a function names, and what it takes from the modules among them."""
+    names, known = getattr(getattr(function, "__code__", None), "co_names", ()), getattr(function, "__globals__", {})
+    used = [known[name] for name in names if name in known]
+    modules = [m for m in used if isinstance(m, ModuleType) and m.__name__.split(".")[0] not in _OWNERS_OF_GLOBALS]
+    return used + [vars(module)[name] for module in modules for name in names if name in vars(module)]
 
 
 def _filled(cell: Any) -> bool:

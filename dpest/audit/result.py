@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.audit.bounds import delta_lower, epsilon_lower_published
+from dpest.audit.bounds import delta_lower, epsilon_lower_published, point_estimate
 from dpest.audit.choose import CurvePoint
 from dpest.audit.race import Standing
 from dpest.audit.statdp import p_values
@@ -38,6 +38,9 @@ class AuditResult:
     interrupted: bool = False
     failure: str | None = None
     notes: tuple[str, ...] = ()
+    rests: str = ""  # what the bound rests on
+    adjacency: str = ""
+    bits: AuditResult | None = None  # the same question about the floating-point representation of outputs
 
     @property
     def pair(self) -> Pair:
@@ -94,20 +97,34 @@ class AuditResult:
         return format(self.lower, spec) if spec else str(self)
 
     def __str__(self) -> str:
-        claim = "" if self.claim is None else f"\n  claim      eps = {self.claim:g}: {self.verdict}"
         at = f" at delta = {self.delta:g}" if self.delta else ""
         lines = [
-            f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})"
-            + claim,
+            f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})",
+            *self._claim_lines(),
             f"  pair       {self.pair}",
             f"  witness    {self.witness}",
+            f"  rests on   {self.rests}",
             f"  attack     {self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs, seed {self.seed}",
+            *self._bits_lines(),
         ]
         if self.interrupted:
             lines.append("  interrupted: the bound is from what was counted until then")
         if self.failure is not None:
             lines.append(f"  stopped    {self.failure}")
         return "\n".join([*lines, *(f"  note       {note}" for note in self.notes)])
+
+    def _claim_lines(self) -> list[str]:
+        if self.claim is None:
+            return [f"  adjacency  {self.adjacency}"] if self.adjacency else []
+        under = f" under {self.adjacency}" if self.adjacency else ""
+        return [f"  claim      eps = {self.claim:g}{under}: {self.verdict}"]
+
+    def _bits_lines(self) -> list[str]:
+        """The second answer: what the floating-point representation shows."""
+        if self.bits is None:
+            return []
+        said = "" if self.claim is None else f"; the claim is {self.bits.verdict} by them"
+        return [f"  bits       eps >= {self.bits.lower:.6g} by the bits of the outputs: {self.bits.witness.event}{said}"]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -127,6 +144,9 @@ class AuditResult:
             "interrupted": self.interrupted,
             "failure": self.failure,
             "notes": list(self.notes),
+            "rests": self.rests,
+            "adjacency": self.adjacency,
+            "bits": None if self.bits is None else self.bits.to_dict(),
             "standings": [
                 {"pair": s.pair.to_dict(), "features": s.features, "promise": _finite(s.promise), "samples": s.samples}
                 for s in self.standings
@@ -141,29 +161,27 @@ class AuditResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
-        """The inverse of `to_dict`."""
-        standings = (Standing(Pair.from_dict(s["pair"]), s["features"], s["promise"], s["samples"]) for s in data["standings"])
-        names = (
-            "lower",
-            "epsilon",
-            "confidence",
-            "claim",
-            "delta",
-            "mechanism",
-            "attack",
-            "samples",
-            "runs",
-            "seed",
-            "seconds",
-            "interrupted",
-            "failure",
-        )
+        """The inverse of `to_dict`; bound and estimate are computed from the counts, whatever the data say they are."""
+        witness = AuditWitness.from_dict(data["witness"])
+        if not 0 < data["confidence"] <= witness.confidence + 1e-12:
+            raise InvalidInput(
+                f"the result says confidence {data['confidence']!r}, but its witness is bounded with {witness.confidence:g}"
+            )
+        names = ("confidence", "claim", "mechanism", "attack", "samples", "runs", "seed", "seconds", "interrupted", "failure")
         return cls(
             **{name: data[name] for name in names},
+            lower=witness.lower,
+            epsilon=max(point_estimate(witness.counts, witness.direction, witness.delta), witness.lower),
+            delta=witness.delta,
             notes=tuple(data["notes"]),
-            standings=tuple(standings),
+            rests=data["rests"],
+            adjacency=data["adjacency"],
+            standings=tuple(
+                Standing(Pair.from_dict(s["pair"]), s["features"], s["promise"], s["samples"]) for s in data["standings"]
+            ),
             points=tuple(CurvePoint(Direction(d), p, q) for d, p, q in data["curve"]),
-            witness=AuditWitness.from_dict(data["witness"]),
+            witness=witness,
+            bits=None if data["bits"] is None else cls.from_dict(data["bits"]),
         )
 
     @classmethod

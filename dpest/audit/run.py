@@ -1,85 +1,42 @@
-"""The audit itself: race for the pair and the event, then bound the event on fresh samples."""
+"""The audit itself: race for the pair and the event, check how runs depend on each other, bound the event on fresh samples."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpest.audit.attacks import FEATURES, fit_by_features
-from dpest.audit.blackbox import Sampler, as_traced, sampler
-from dpest.audit.bounds import Counts, Statement, point_estimate
-from dpest.audit.choose import Goal, trade_off
-from dpest.audit.event import Event
-from dpest.audit.outputs import Batch
-from dpest.audit.pairs import distinct_inputs, resolve_pairs
-from dpest.audit.probe import probe
-from dpest.audit.race import Lap, Runner, Standing, race
+from dpest.audit.blackbox import Form, Sampler, as_traced, sampler
+from dpest.audit.bounds import point_estimate
+from dpest.audit.choose import trade_off
+from dpest.audit.final import Bound, Question, bounded, keeps_state, plan
+from dpest.audit.floats import has_fractions
+from dpest.audit.pairs import distinct_inputs, relation, resolve_pairs
+from dpest.audit.probe import probe, width
+from dpest.audit.race import Runner
 from dpest.audit.result import AuditResult
-from dpest.audit.sniper import snipe
-from dpest.audit.statdp import statdp
-from dpest.audit.supply import CountChunk, Stage, Supply, Tally, Where, block_size, chunk_size, count_event
+from dpest.audit.screening import MOST_KEPT, SCREENED_ROWS, WIDE, differences
+from dpest.audit.search import Found, search
+from dpest.audit.settings import Settings, checked
+from dpest.audit.supply import Stage, Supply, Where, block_size
 from dpest.audit.witness import AuditWitness
 from dpest.engine.checkpoint import Checkpoint
 from dpest.engine.executors import opened
 from dpest.engine.fingerprint import fingerprint
 from dpest.engine.progress import Bar, Progress
-from dpest.engine.streams import resolve_seed
-from dpest.errors import InvalidInput, MechanismError, UnknownName
+from dpest.engine.streams import resolve_seed, stream
+from dpest.errors import MechanismError
 from dpest.inputs import Pair
-from dpest.results import Direction
 
-ATTACKS = ("auto", "sniper", "statdp")
-MOST_TRAINING = 1_000_000
-_LOOKS_PER_DOUBLING = 3
-_CURVE_ROWS = 200_000
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What was asked, checked."""
-
-    samples: int
-    confidence: float
-    claim: float | None
-    delta: float
-    attack: str
-    features: tuple[str, ...] | None
-    size: float | None
-    classifier: Any
-
-    @property
-    def alpha(self) -> float:
-        """The probability with which the answer may be wrong."""
-        return 1 - self.confidence
-
-    @property
-    def training(self) -> int:
-        """Samples of each input for training, and as many for choosing."""
-        return min(self.samples, MOST_TRAINING)
-
-    def goal(self, block: int) -> Goal:
-        """What the event is chosen for; the published attacks are bounded on independent samples, as published."""
-        common = self.attack == "auto"
-        return Goal(self.samples, self.alpha, self.delta, self.claim, self.size, block, common)
-
-
-@dataclass(frozen=True)
-class Found:
-    """An event to be bounded, and how it was found."""
-
-    pair: Pair
-    statement: Statement
-    event: Event
-    attack: str
-    standings: tuple[Standing, ...]
-    scores: tuple[Any, Any]
+_BITS_SHARE = 5  # one part in so many of the samples answers for the representation
+_FEWEST_BITS, _MOST_BITS = 1_000, 20_000  # naive noise shows within some thousand
+_BITS_ALPHA = 0.1  # of alpha: what the representation leaks is large or nothing
+_BITS_CHUNKS = 1 << 30  # its final samples are none of those of the values
 
 
 def audit(
@@ -87,7 +44,7 @@ def audit(
     pairs: Any = None,
     *,
     n: int | None = None,
-    adjacency: str = "linf",
+    adjacency: str | None = None,
     claim: float | None = None,
     delta: float = 0.0,
     attack: str = "auto",
@@ -101,69 +58,46 @@ def audit(
     classifier: Any = "logistic",
     params: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    errors: str | None = None,
     progress: Progress | None = None,
 ) -> AuditResult:
     """A lower bound on the privacy loss of any callable, from samples, with the event that shows it.
 
     `samples` is the number of final samples of each input; training and choice use as many more each, up to a million.
-    With `claim`, the audit stops as soon as the claim is refuted.
+    With `claim`, the audit stops as soon as the claim is refuted.  `result.bits` answers for the floating-point representation.
     """
     start = time.perf_counter()
-    settings = _settings(samples, confidence, claim, delta, attack, features, c, classifier)
+    settings = checked(samples, confidence, claim, delta, attack, features, c, classifier)
     chosen = resolve_pairs(pairs, n, adjacency)
     used = resolve_seed(seed)
-    source = as_traced(sampler(mechanism, params=params, timeout=timeout), chosen[0].left)
+    source = as_traced(sampler(mechanism, params=params, timeout=timeout, errors=errors), chosen[0].left)
     inputs, places = distinct_inputs(chosen)
-    notes = probe(source, inputs, used, executor)
-    with opened(executor) as runner, Bar() as bar:
+    with opened(executor) as pool, Bar() as bar:
+        notes = probe(source, inputs, used, pool)
+        source = _narrowed(replace(source, width=width(source, inputs[0], used)), inputs, used)
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))
-        where = Where(runner, store, bar if progress is None else progress)
+        where = Where(pool, store, bar if progress is None else progress)
         try:
             supply = Supply(source, inputs, block_size(source, settings.samples), used, where)
-            found = _search(supply, [Runner(p, at) for p, at in zip(chosen, places, strict=True)], settings)
-            supply.forget()
-            result = _bounded(source, found, settings, used, where)
+            result = _answered(supply, [Runner(p, at) for p, at in zip(chosen, places, strict=True)], settings)
         finally:
             if store is not None:
                 store.close()
-    return replace(result, runs=result.runs + supply.runs, seconds=time.perf_counter() - start, notes=(*notes, *result.notes))
+    said = replace(result, adjacency=adjacency or relation(result.pair) if n is None else adjacency or "linf")
+    return replace(said, seconds=time.perf_counter() - start, notes=(*notes, *result.notes))
 
 
-def _settings(
-    samples: int,
-    confidence: float,
-    claim: float | None,
-    delta: float,
-    attack: str,
-    features: str | Sequence[str],
-    c: float | str,
-    classifier: Any,
-) -> Settings:
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 100:
-        raise InvalidInput(f"samples must be a whole number >= 100, got {samples!r}")
-    if not 0 < confidence < 1:
-        raise InvalidInput(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
-    if claim is not None and not 0 <= claim < math.inf:
-        raise InvalidInput(f"claim must be a finite epsilon >= 0, got {claim!r}")
-    if not 0 <= delta < 1:
-        raise InvalidInput(f"delta must lie in [0, 1), got {delta!r}")
-    if attack not in ATTACKS:
-        raise UnknownName(f"attack must be one of {', '.join(ATTACKS)}, got {attack!r}")
-    if c != "auto" and (isinstance(c, str) or not 0 < c < 1):
-        raise InvalidInput(f'c must be "auto" or a probability strictly between 0 and 1, got {c!r}')
-    size = None if isinstance(c, str) else float(c)
-    return Settings(int(samples), confidence, claim, delta, attack, _features(features), size, classifier)
-
-
-def _features(features: str | Sequence[str]) -> tuple[str, ...] | None:
-    if features == "auto":
-        return None
-    names = (features,) if isinstance(features, str) else tuple(features)
-    known = ("table", *FEATURES)
-    for name in names:
-        if name not in known:
-            raise UnknownName(f"no features are called {name!r}: choose from auto, {', '.join(known)}")
-    return names
+def _narrowed(source: Sampler, inputs: Sequence[Any], seed: int) -> Sampler:
+    """Of very wide outputs, keep the columns that tell the inputs apart in a first sample."""
+    if source.width <= WIDE:
+        return source
+    streams = [stream(seed, int(Stage.PROBE), 998, place) for place in range(len(inputs))]
+    samples = [source.draw(data, SCREENED_ROWS // 2, rng) for data, rng in zip(inputs, streams, strict=True)]
+    widest = max(b.width for b in samples)
+    first, *others = (b.resized(widest) for b in samples)
+    merit = np.max([differences(first.values, other.values) for other in others], axis=0)
+    kept = np.sort(np.argsort(-merit, kind="stable")[:MOST_KEPT])
+    return replace(source, columns=kept)
 
 
 def _identity(source: Sampler, pairs: Sequence[Pair], settings: Settings, seed: int) -> dict[str, Any]:
@@ -179,88 +113,67 @@ def _identity(source: Sampler, pairs: Sequence[Pair], settings: Settings, seed: 
     }
 
 
-def _search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Found:
-    """Race with the chosen attack's features; DP-Sniper and StatDP take the winning pair."""
-    features = settings.features
-    goal = settings.goal(supply.block)
-    lap, standings = race(supply, runners, settings.training, goal, features, fit_by_features)
-    train, choose = _samples(supply, lap, settings.training)
-    width = max(b.width for b in (*train, *choose))
-    direction, name = lap.cut.direction, f"counting ({lap.features})" if lap.features == "table" else f"features: {lap.features}"
-    event = Event(lap.attack, lap.cut.threshold, direction is Direction.LEFT, width)
-    match settings.attack:
-        case "sniper":
-            event, direction = snipe(train, choose, settings.classifier, settings.size or 0.01, width)
-            kind = settings.classifier if isinstance(settings.classifier, str) else type(settings.classifier).__name__
-            name = f"DP-Sniper ({kind})"
-        case "statdp":
-            event, direction = statdp(train, goal, width)
-            name = "StatDP"
-    few = (Batch(b.values[:_CURVE_ROWS], b.names, b.single) for b in choose)
-    left, right = (event.attack.score(b.resized(width)) for b in few)
-    stake = lap.cut.stake if settings.attack == "auto" else None
-    statement = Statement(direction, settings.alpha, settings.delta, stake)
-    return Found(lap.runner.pair, statement, event.simplified(), name, standings, (left, right))
+def _answered(supply: Supply, runners: Sequence[Runner], settings: Settings) -> AuditResult:
+    """The bound for the values and, where outputs have fractions, on a share of the samples, that for the representation."""
+    values = settings
+    both = settings.features is None and settings.attack == "auto" and _has_bits(supply, runners[0])
+    if both:
+        values = replace(settings, alpha=settings.alpha * (1 - _BITS_ALPHA))
+    found = search(supply, runners, values)
+    if keeps_state(_question(supply, found, values, 0), found.trace):
+        copies = replace(supply.sampler, fresh=True)
+        block = block_size(copies, settings.samples)
+        supply = Supply(copies, supply.inputs, block, supply.seed, supply.where, supply.runs, salt=1)
+        found = search(supply, runners, values)
+    looked = _bits_found(supply, found, settings) if both else None
+    supply.forget()
+    result = _bounded(supply, found, values, 0)
+    result = replace(result, runs=result.runs + supply.runs)
+    if looked is None:
+        return result
+    try:
+        bits = _bounded(supply, looked[0], looked[1], _BITS_CHUNKS)
+    except MechanismError as error:
+        return replace(result, notes=(*result.notes, f"no answer about the floating-point representation: {error}"))
+    return replace(result, bits=bits, runs=result.runs + bits.runs)
 
 
-def _samples(supply: Supply, lap: Lap, count: int) -> tuple[list[Batch], list[Batch]]:
-    places = lap.runner.places
-    return [supply.get(p, Stage.TRAIN, count) for p in places], [supply.get(p, Stage.CHOOSE, count) for p in places]
+def _has_bits(supply: Supply, runner: Runner) -> bool:
+    """Whether outputs are numbers whose floating-point representation may say more than their value."""
+    if supply.sampler.form is Form.TRACED:
+        return False
+    return any(has_fractions(supply.get(place, Stage.TRAIN, 100).values) for place in runner.places)
 
 
-def _bounded(source: Sampler, found: Found, settings: Settings, seed: int, where: Where) -> AuditResult:
-    """The bound on fresh samples."""
-    if settings.claim is None:
-        tally, interrupted = _count(source, found, settings, settings.samples, 0, seed, where)
-        lower = found.statement.lower(tally.counts, anytime=tally.failure is not None)
-    else:
-        tally, interrupted, lower = _until_refuted(source, found, settings, seed, where)
-    return _result(source, found, settings, seed, tally, lower, interrupted)
+def _bits_found(supply: Supply, found: Found, settings: Settings) -> tuple[Found, Settings]:
+    """The telling event of the representation, on the pair that leaks most, from samples that are there already."""
+    share = min(max(settings.samples // _BITS_SHARE, min(_FEWEST_BITS, settings.samples)), _MOST_BITS)
+    fewer = replace(settings, samples=share, features=("bits",), alpha=settings.alpha * _BITS_ALPHA)
+    return search(supply, [replace(found.runner, features=())], fewer), fewer
 
 
-def _count(
-    source: Sampler, found: Found, settings: Settings, count: int, first: int, seed: int, where: Where
-) -> tuple[Tally, bool]:
-    common = found.statement.stake is not None
-    block = block_size(source, settings.samples)
-    work = CountChunk(source, found.pair.left, found.pair.right, found.event, block, seed, first, common)
-    gathered = count_event(work, count, where)
-    return gathered.state, gathered.interrupted
-
-
-def _until_refuted(source: Sampler, found: Found, settings: Settings, seed: int, where: Where) -> tuple[Tally, bool, float]:
-    """Look at growing samples.  Independent ones: half of alpha pays for looking at any time, half for the bound at the end."""
-    assert settings.claim is not None
-    common, size = found.statement.stake is not None, chunk_size(source)
-    statement = found.statement if common else replace(found.statement, alpha=settings.alpha / 2)
-    tally, lower, done, interrupted = Tally(Counts()), 0.0, 0, False
-    while done < settings.samples and not interrupted and tally.failure is None:
-        step = min(settings.samples - done, max(size, math.ceil(done / _LOOKS_PER_DOUBLING / size) * size))
-        more, interrupted = _count(source, found, settings, step, done // size, seed, where)
-        tally, done = tally + more, done + step
-        lower = max(lower, statement.lower(tally.counts, anytime=True))
-        if lower > settings.claim:
-            return tally, interrupted, lower
-    if tally.failure is None:
-        lower = max(lower, statement.lower(tally.counts))
-    return tally, interrupted, lower
-
-
-def _result(
-    source: Sampler, found: Found, settings: Settings, seed: int, tally: Tally, lower: float, interrupted: bool
-) -> AuditResult:
-    counts = tally.counts
-    if tally.failure is not None and counts.trials_left == 0:
-        raise MechanismError(tally.failure)
-    direction, stake = found.statement.direction, found.statement.stake
-    witness = AuditWitness(
-        found.pair, direction, found.event, counts, lower, settings.confidence, settings.delta, seed, stake
+def _question(supply: Supply, found: Found, settings: Settings, first: int) -> Question:
+    return Question(
+        supply.sampler, found.pair, found.event, found.statement, settings.samples, supply.seed, settings.claim, first
     )
+
+
+def _bounded(supply: Supply, found: Found, settings: Settings, first: int) -> AuditResult:
+    """The bound on fresh samples."""
+    question = _question(supply, found, settings, first)
+    bound = bounded(question, plan(question, found.trace), supply.where)
+    return _result(supply.sampler, found, settings, supply.seed, bound)
+
+
+def _result(source: Sampler, found: Found, settings: Settings, seed: int, bound: Bound) -> AuditResult:
+    counts, statement = bound.tally.counts, bound.statement
+    if bound.tally.failure is not None and counts.trials_left == 0:
+        raise MechanismError(bound.tally.failure)
     return AuditResult(
-        lower=lower,
-        epsilon=max(point_estimate(counts, direction, settings.delta), lower),
+        lower=bound.lower,
+        epsilon=max(point_estimate(counts, statement.direction, settings.delta), bound.lower),
         confidence=settings.confidence,
-        witness=witness,
+        witness=AuditWitness(found.pair, found.event, counts, statement, bound.ended, seed),
         attack=found.attack,
         mechanism=source.name,
         samples=counts.trials_left,
@@ -270,6 +183,7 @@ def _result(
         delta=settings.delta,
         standings=found.standings,
         points=trade_off(*found.scores),
-        interrupted=interrupted,
-        failure=tally.failure,
+        interrupted=bound.interrupted,
+        failure=bound.tally.failure,
+        rests=bound.rests,
     )

@@ -12,8 +12,7 @@ from scipy.special import expit, logit
 
 from dpest.audit.additive import fit_rows
 from dpest.audit.cells import Column, learn_cells
-from dpest.audit.outputs import NAN, Batch, Keys, Matrix, digest, symbol
-from dpest.numerics.threads import one_thread
+from dpest.audit.outputs import NAN, Batch, Keys, Matrix, comparable, digest, symbol, symbol_bits
 
 MOST_ROWS = 20_000
 _FEW_ROWS = 32
@@ -29,7 +28,7 @@ def row_keys(batch: Batch) -> Keys:
     total = np.empty(len(batch), dtype=np.uint64)
     multipliers = np.resize(_MULTIPLIERS, batch.width)
     for start in range(0, len(batch), _BLOCK):
-        block = bits[start : start + _BLOCK]
+        block = comparable(bits[start : start + _BLOCK])
         # The low bits of round numbers are zero; without folding, products would live in the top 12 bits.
         total[start : start + _BLOCK] = (block ^ (block >> np.uint64(29))) @ multipliers
     return total
@@ -120,8 +119,7 @@ def fit_table(left: Batch, right: Batch) -> RowTable:
     if len(one) <= _FEW_ROWS or counted.rows.width == 1:
         return row_table(counted.rows, np.log((one + 0.5) / (zero + 0.5)) - np.log(len(left) / len(right)))
     cells = [learn_cells(Column(j), counted.rows, counted.rows, 1) for j in range(counted.rows.width)]
-    with one_thread():
-        expected = fit_rows(cells, counted.rows, one, zero).score(counted.rows)
+    expected = fit_rows(cells, counted.rows, one, zero).score(counted.rows)
     return row_table(counted.rows, _towards(expected, one, one + zero))
 
 
@@ -137,7 +135,7 @@ def _towards(expected: Matrix, one: Matrix, both: Matrix) -> Matrix:
 def plain(value: float, names: Mapping[int, str]) -> Any:
     """A number or a symbol as JSON holds it."""
     if np.isnan(value):
-        name = names.get(int(np.float64(value).view(np.uint64)) & ((1 << 48) - 1), NAN)
+        name = names.get(int(symbol_bits(np.array([value]))[0]), NAN)
         return {"symbol": name}
     return float(value) if np.isfinite(value) else {"number": str(float(value))}
 

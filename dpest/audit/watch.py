@@ -16,6 +16,10 @@ from dpest.inputs import show
 class MechanismHangs(MechanismError):
     """One call of the mechanism did not end within the time limit."""
 
+    def __init__(self, seconds: float, data: Any) -> None:
+        super().__init__(f"the mechanism did not answer within {seconds:g} s on the input {show(data)}")
+        self.seconds = seconds
+
 
 @contextmanager
 def deadline(seconds: float | None, data: Any) -> Iterator[None]:
@@ -25,7 +29,8 @@ def deadline(seconds: float | None, data: Any) -> Iterator[None]:
         return
 
     def expired(number: int, frame: FrameType | None) -> None:
-        raise MechanismHangs(f"the mechanism did not answer within {seconds:g} s on the input {show(data)}")
+        assert seconds is not None
+        raise MechanismHangs(seconds, data)
 
     before = signal.signal(signal.SIGALRM, expired)
     signal.setitimer(signal.ITIMER_REAL, seconds)

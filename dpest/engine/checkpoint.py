@@ -12,7 +12,7 @@ from typing import Any
 
 from dpest.errors import CheckpointError
 
-FORMAT = 2
+FORMAT = 3
 _SCHEMA = """
 create table if not exists identity (id integer primary key check (id = 1), format integer not null, text text not null);
 create table if not exists chunk (key text not null, number integer not null, digest blob not null, content blob not null,
@@ -23,7 +23,7 @@ create table if not exists chunk (key text not null, number integer not null, di
 class Checkpoint:
     """A store of finished chunks that belongs to one question: mechanism, pairs, seed and sizes.
 
-    The contents are pickles of counts: open a checkpoint only if you would run a program from the same source.
+    The contents are counts, arrays and names (`Storage`): reading a checkpoint runs nothing.
     """
 
     def __init__(self, path: str | Path, identity: Mapping[str, Any]) -> None:
@@ -78,7 +78,9 @@ class Checkpoint:
         try:
             self._store.execute("insert or replace into chunk values (?, ?, ?, ?)", (key, number, _digest(content), content))
         except sqlite3.DatabaseError as error:
-            raise CheckpointError(f"cannot write the checkpoint {self.path}: {error}") from error
+            raise CheckpointError(
+                f"cannot write the checkpoint {self.path}: {error}; what it holds is kept: make room, and ask the same again"
+            ) from error
 
     def __len__(self) -> int:
         return int(self._store.execute("select count(*) from chunk").fetchone()[0])

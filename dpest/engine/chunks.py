@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -14,6 +13,7 @@ import cloudpickle
 from dpest.engine.checkpoint import Checkpoint
 from dpest.engine.executors import Automatic, call_pickled
 from dpest.engine.progress import Progress, silent
+from dpest.engine.storage import Storage
 from dpest.errors import InvalidInput
 
 State = TypeVar("State")
@@ -63,17 +63,18 @@ def run_chunks(
     progress: Progress | None = None,
     message: str = "sampling",
     key: str = "",
+    known: tuple[type, ...] = (),
 ) -> Gathered[State]:
     """Fold `work(index, count)` over all chunks, in the order of their index.
 
     `work` depends on its arguments alone; `merge` returns a new state. Ctrl-C ends the fold at a whole chunk. What a
-    checkpoint holds under `key` is not computed again.
+    checkpoint holds under `key` is not computed again; `known` are the classes of what it holds.
     """
     show = silent if progress is None else progress
     state, done = initial, 0
     show(done, chunks.total, message)
     try:
-        for index, found in _in_order(work, chunks, executor, _Kept(checkpoint, key)):
+        for index, found in _in_order(work, chunks, executor, _Kept(checkpoint, key, Storage(known))):
             state, done = merge(state, found), done + chunks.count(index)
             show(done, chunks.total, message)
     except KeyboardInterrupt:
@@ -87,14 +88,15 @@ class _Kept:
 
     checkpoint: Checkpoint | None
     key: str
+    storage: Storage
 
     def get(self, index: int) -> tuple[Any] | None:
         content = None if self.checkpoint is None else self.checkpoint.get(index, self.key)
-        return None if content is None else (pickle.loads(content),)
+        return None if content is None else (self.storage.loads(content),)
 
     def put(self, index: int, found: Any) -> None:
         if self.checkpoint is not None:
-            self.checkpoint.put(index, pickle.dumps(found, protocol=5), self.key)
+            self.checkpoint.put(index, self.storage.dumps(found), self.key)
 
 
 def _in_order(

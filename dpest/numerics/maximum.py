@@ -24,6 +24,11 @@ _MOST = 500
 _SHELL = 0.8
 _SHELLS = 0.1
 _TINY = 1e-300
+# Errors that a leader stays ahead by, and how many times its error makes a number badly known: so the estimate for two-sided
+# geometric noise of scale 1 from 10^5 samples is 3 % above the truth on average (without this rule 13 %), and estimates of
+# sparse vectors, whose outcomes are all known about equally well, stay as they are.
+_SURE = 2.0
+_BADLY_KNOWN = 2.0
 # How soon a leader counts as alone: its weight is (the sum of squared chances to be the largest) to this power.
 _ALONE = 6
 
@@ -34,6 +39,8 @@ def largest(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> float:
     if not m.size or m.max() == 0:
         return 0.0
     m, s = _contenders(m, s)
+    if m.max() == 0:
+        return 0.0
     if m.size == 1:
         return float(m[0])
     points, below = _posterior(m, s)
@@ -45,7 +52,14 @@ def largest(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> float:
 
 
 def _contenders(m: Floats, s: Floats) -> tuple[Floats, Floats]:
-    """Those that could be the largest; the fit needs no more than the first few hundred."""
+    """Those that could be the largest; the fit needs no more than the first few hundred.
+
+    Beside a number that is known well, one that is known badly says nothing of a larger size, unless chance cannot explain it.
+    """
+    leader = int(np.argmax(m - _SURE * s))
+    excess = (m - m[leader]) / np.maximum(np.hypot(s, s[leader]), _TINY)
+    told = (s <= _BADLY_KNOWN * s[leader]) | (excess > 1 + np.sqrt(2 * np.log(m.size)))
+    m, s = m[told], s[told]
     keep = np.argsort(-(m + 2 * s), kind="stable")[:_MOST]
     return m[keep], np.maximum(s[keep], 1e-12 * m.max())
 

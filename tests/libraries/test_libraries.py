@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dpest
+from dpest.inputs import Pair
 
 pytestmark = pytest.mark.libraries
 
@@ -61,6 +62,26 @@ def test_naive_numpy_noise_is_refuted_by_its_representation() -> None:
     result = audited(naive, "bits", 20_000)
     assert result.verdict == "violated"
     assert result.lower > 2
+
+
+def test_values_and_bits_are_answered_together() -> None:
+    found = audited(diffprivlib_laplace(), "auto", 5_000)
+    assert found.verdict == "not refuted"
+    assert found.bits is not None
+    assert found.bits.verdict == "violated"
+
+
+def test_diffprivlib_nanmean_is_refuted_where_most_values_are_nan() -> None:
+    tools = pytest.importorskip("diffprivlib.tools")
+    nan = math.nan
+    pair = Pair("replace", [0.0, nan, nan, nan], [1.0, nan, nan, nan])
+
+    def mean(data: Any) -> float:
+        return float(tools.nanmean(data, epsilon=1, bounds=(0, 1)))
+
+    found = dpest.audit(mean, pair, claim=1.0, samples=2_000, seed=7, confidence=0.999, progress=quiet)
+    assert found.verdict == "violated"
+    assert 2 < found.lower <= 4
 
 
 def test_diffprivlib_laplace_is_refuted_by_its_representation() -> None:

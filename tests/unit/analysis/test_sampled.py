@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import dpest
+from dpest.analysis.gathering import Fold
 from dpest.analysis.sampled import estimate_by_sampling
 from dpest.engine.columns import ArraySampler
 from dpest.errors import CheckpointError, InvalidInput
@@ -258,3 +259,24 @@ def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
     whole = killed_and_resumed(tmp_path / "whole.db", [], 1)
     for i in range(20):
         assert killed_and_resumed(tmp_path / f"{i}.db", [1 + i % 13], 1 + i % 2) == whole
+
+
+def test_a_run_that_is_stopped_early_has_a_bound_from_what_was_counted() -> None:
+    def stop(done: int, total: int, message: str) -> None:
+        if done > total // 5:
+            raise KeyboardInterrupt
+
+    found = estimate_by_sampling(known.svt1, [pattern_pairs(10)[2]], samples=1_000_000, seed=3, executor=1, progress=stop)
+    assert found.interrupted
+    assert found.samples is not None
+    assert found.samples < 300_000
+    assert found.lower > 0
+
+
+@pytest.mark.parametrize("chunks", [4, 10, 191])
+def test_the_chunks_that_choose_are_spread_evenly(chunks: int) -> None:
+    fold = Fold(max(1, round(0.3 * chunks)), chunks)
+    chosen = [fold.chooses(index) for index in range(chunks)]
+    assert chosen[0]
+    assert not chosen[1]
+    assert sum(chosen) == fold.choosing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import random
 import time
@@ -174,14 +175,15 @@ def test_an_own_generator_is_found_and_reseeded() -> None:
 
 
 class HiddenGenerator:
-    """Noise from a table that starts anew in every copy."""
+    """Noise from a counter that starts anew in every copy."""
 
     def __init__(self) -> None:
         self.calls = 0
 
     def __call__(self, data: Any) -> float:
         self.calls += 1
-        return float(data[0] + np.sin(1e4 * self.calls))
+        digest = hashlib.blake2b(str(self.calls).encode(), digest_size=7).digest()
+        return float(data[0] + int.from_bytes(digest, "big") / 2**56)
 
 
 def test_copies_that_draw_alike_are_refused_where_workers_would_share_their_noise() -> None:
@@ -204,6 +206,37 @@ def test_noise_that_cannot_be_seeded_is_said_to_be_so() -> None:
     system = random.SystemRandom()
     result = audit(lambda data: data[0] + system.gauss(0, 1), samples=500)
     assert any("cannot seed" in note for note in result.notes)
+
+
+def test_a_failure_in_the_search_costs_its_runs_and_not_the_audit() -> None:
+    def rarely(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        if rng.random() < 0.01:
+            raise RuntimeError("out of luck")
+        return np.asarray(data[0] + rng.laplace(scale=0.5, size=size))
+
+    result = audit(rarely, samples=20_000, features="half-lines")
+    assert result.samples > 0
+    assert result.lower <= 2.0
+
+
+def test_errors_are_outcomes_where_that_is_asked_for() -> None:
+    def slow(data: Any, rng: np.random.Generator) -> float:
+        if rng.random() < 0.02 + 0.4 * data[0]:
+            time.sleep(1)
+        return 0.0
+
+    result = audit(slow, samples=100, timeout=0.002, errors="outcome")
+    assert "no answer within" in str(result.witness)
+
+    def raises(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        if rng.random() < 0.1 + 0.8 * data[0]:
+            raise ValueError("no")
+        return np.zeros(size)
+
+    found = audit(raises, errors="outcome", samples=4000)
+    assert 0 < found.lower <= math.log(9)
+    with pytest.raises(InvalidInput, match="errors must be"):
+        audit(raises, errors="ignore")
 
 
 def test_a_mechanism_with_a_hidden_coin_is_audited_as_it_stands() -> None:

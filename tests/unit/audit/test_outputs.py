@@ -7,7 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from dpest.audit.outputs import MISSING, Batch, Raised, digest, encode_array, encode_columns, encode_rows, joined, symbol_bits
+from dpest.audit.outputs import (
+    MISSING,
+    Batch,
+    Raised,
+    comparable,
+    digest,
+    encode_array,
+    encode_columns,
+    encode_rows,
+    joined,
+    symbol_bits,
+)
 from dpest.errors import UnsupportedOutput
 
 
@@ -41,7 +52,7 @@ def test_a_symbol_is_the_same_in_every_batch() -> None:
 def test_negative_zero_and_other_nans_are_one_value_each() -> None:
     odd_nan = np.array([0x7FF8_0000_0000_1234], dtype=np.uint64).view(np.float64)
     batch = encode_array(np.array([[-0.0, odd_nan[0]], [0.0, math.nan]]), 2)
-    bits = batch.values.view(np.uint64)
+    bits = comparable(batch.values.view(np.uint64))
     assert np.array_equal(bits[0], bits[1])
 
 
