@@ -38,6 +38,8 @@ _HOMES = {
         "apply",
     ),
     "dpest.analysis.estimate": ("estimate",),
+    "dpest.doors.compose": ("compose",),
+    "dpest.curves.curve": ("Curve",),
     "dpest.audit": ("sampler",),
     "dpest.results": ("Result", "Witness", "Evidence"),
     "dpest.inputs": ("Pair", "generate_patterns"),
