@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, Losses, upward_share
 from dpest.curves.contraction import GUARD, contracted
-from dpest.curves.tree import Leaf, Mixture, Product, Tree
+from dpest.curves.tree import Leaf, Mixture, Product, Tree, leaves
 from dpest.numerics.logspace import Floats, log_sum
 
 Whole = npt.NDArray[np.int64]
 _MOST_LATTICE = 1 << 17  # points of a lattice that a single part may span
 _HEAVY = 1e-3  # probability from which a single loss is worth a grid point of its own
+_FEW = 64  # outcomes up to which each is worth one
 _NARROW = 1e-10  # the widest range of a cell that counts as a single loss
 
 
@@ -41,20 +42,24 @@ class Lattice:
 
     measure: float
     offsets: dict[int, float]  # by id of the leaf
+    complete: bool = False  # whether there are no other losses
 
     def step(self, most: float) -> float:
-        """The largest step up to `most` that divides the measure."""
+        """The largest step up to `most` that divides the measure; the measure itself where nothing lies between."""
+        if self.complete:
+            return self.measure
         return self.measure / math.ceil(self.measure / most) if self.measure else most
 
 
 def lattice(tree: Tree) -> Lattice:
     """The grid points on which all sizeable single losses of a tree lie; any grid where there is no such lattice."""
-    singles = {id(leaf): (leaf, _single_losses(leaf)) for leaf in _independent_leaves(tree)}
-    gaps = [x - losses[0] for _, losses in singles.values() if losses.size for x in losses[1:]]
-    measure = _measure(gaps)
+    chosen = _independent_leaves(tree)
+    singles = {id(leaf): _single_losses(leaf) for leaf in chosen}
+    measure = _measure([x - losses[0] for losses in singles.values() if losses.size for x in losses[1:]])
     if measure is None:
         return Lattice(0.0, {})
-    return Lattice(measure, {key: float(losses[0]) for key, (_, losses) in singles.items() if losses.size})
+    complete = measure > 0 and len(chosen) == len(leaves(tree)) and all(_all_single(leaf) for leaf in chosen)
+    return Lattice(measure, {key: float(losses[0]) for key, losses in singles.items() if losses.size}, complete)
 
 
 def _independent_leaves(tree: Tree) -> list[Leaf]:
@@ -73,8 +78,17 @@ def _single_losses(leaf: Leaf) -> Floats:
     with np.errstate(invalid="ignore"):
         narrow = (cells.high - cells.low <= _NARROW * np.maximum(1.0, np.abs(cells.losses))) & np.isfinite(cells.losses)
     heavy = narrow & (np.maximum(cells.log_p, cells.log_q) > math.log(_HEAVY))
-    few = int(narrow.sum()) == cells.size <= 64
-    return np.sort(cells.losses[narrow if few else heavy])
+    return np.sort(cells.losses[narrow if _all_single(leaf) else heavy])
+
+
+def _all_single(leaf: Leaf) -> bool:
+    """Whether a part has few outcomes, each with one loss."""
+    cells = leaf.cells
+    if cells.size > _FEW or any(cells.beyond):
+        return False
+    with np.errstate(invalid="ignore"):
+        wide = cells.high - cells.low > _NARROW * np.maximum(1.0, np.abs(cells.losses))
+    return not bool(np.any(wide & np.isfinite(cells.losses)))
 
 
 def _measure(gaps: list[float]) -> float | None:

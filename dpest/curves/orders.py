@@ -15,6 +15,7 @@ from dpest.errors import InvalidInput
 from dpest.numerics.bracket import Bracketed
 
 _WIDTH = 1e-6  # relative width at which a search over orders or epsilons stops
+_SHARP = 1e-7  # the width of a type II error at which its search stops
 _MOST = 400  # evaluations of such a search
 
 
@@ -84,35 +85,60 @@ def _reach(points: dict[float, Bracketed], a: float, b: float) -> float:
 def tradeoff(delta_of: Callable[[float], Bracketed], alpha: float, most: float) -> Bracketed:
     """sup over epsilon >= 0 of max(1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)), and at least 0.
 
-    Every epsilon bounds it from below. From above, on [a, b] the first term is at most 1 - delta(b) - e^a alpha and the
-    second e^-a (1 - delta(b) - alpha); intervals are halved until that is close.
+    Every epsilon bounds it from below. From above: delta is a falling and convex function of e^epsilon, so between two
+    points it lies above its value at the right one, and above the chords on either side, continued. Intervals are
+    halved until that is close.
     """
     if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 <= alpha <= 1:
         raise InvalidInput(f"the type I error alpha must lie in [0, 1], got {alpha!r}")
     level = float(alpha)
-
-    def ends(a: float, b: float, off: float) -> float:
-        return max(1 - off - math.exp(min(a, 700.0)) * level, math.exp(-a) * (1 - off - level), 0.0)
-
     last = min(most, 35.0 - math.log(max(level, 1e-12)))  # beyond, e^-epsilon is below 1e-15
-    grid = [0.0, *(last * np.geomspace(1e-3, 1.0, 12)).tolist()]
-    best = max(ends(e, e, delta_of(e).upper) for e in grid)
-    middle = max(ends(e, e, float(delta_of(e))) for e in grid)
-    queue = [(-ends(a, b, delta_of(b).lower), a, b) for a, b in zip(grid[:-1], grid[1:], strict=True)]
-    heapq.heapify(queue)
-    beyond = ends(last, last, 0.0) if last < most else ends(last, last, delta_of(last).lower)
-    for _ in range(_MOST):
-        bound, a, b = queue[0]
-        if -bound <= best + 1e-7 or b - a < 1e-12:
+    places = [0.0, *(last * np.geomspace(1e-3, 1.0, 12)).tolist()]
+    found = {e: delta_of(e) for e in places}
+    while True:
+        places = sorted(found)
+        best = max(_type_two(e, found[e].upper, level) for e in places)
+        tops = [_between(places, found, i, level) for i in range(len(places) - 1)]
+        i = int(np.argmax(tops))
+        if tops[i] <= best + _SHARP or len(places) > _MOST // 4 or places[i + 1] - places[i] < 1e-9:
             break
-        heapq.heappop(queue)
-        x = 0.5 * (a + b)
-        found = delta_of(x)
-        best, middle = max(best, ends(x, x, found.upper)), max(middle, ends(x, x, float(found)))
-        heapq.heappush(queue, (-ends(a, x, found.lower), a, x))
-        heapq.heappush(queue, (-ends(x, b, delta_of(b).lower), x, b))
-    top = min(1.0, max(-queue[0][0], beyond, best) + 1e-15)
-    return Bracketed(min(max(middle, best), top), max(0.0, best - 1e-15), top)
+        middle = 0.5 * (places[i] + places[i + 1])
+        found[middle] = delta_of(middle)
+    value = max(_type_two(e, float(found[e]), level) for e in places)
+    beyond = 0.0 if last >= most else math.exp(-last)
+    top = min(1.0, max(*tops, beyond, best, _type_two(last, found[last].lower, level)) + 1e-15)
+    return Bracketed(min(max(value, best), top), max(0.0, best - 1e-15), top)
+
+
+def _type_two(epsilon: float, delta: float, level: float) -> float:
+    """What (epsilon, delta) says about the type II error at this level."""
+    return max(1 - delta - math.exp(min(epsilon, 700.0)) * level, math.exp(-epsilon) * (1 - delta - level), 0.0)
+
+
+def _between(places: list[float], found: dict[float, Bracketed], i: int, level: float) -> float:
+    """A bound of the trade-off between two places."""
+    a, b = places[i], places[i + 1]
+    out = max(1 - found[b].lower - math.exp(min(a, 700.0)) * level, math.exp(-a) * (1 - found[b].lower - level), 0.0)
+    if b > 20.0:
+        return out
+    ta, tb = math.exp(a), math.exp(b)
+    lines = []  # (t, delta there, slope) of lines below delta
+    if i > 0:
+        t = math.exp(places[i - 1])
+        lines.append((ta, found[a].lower, (found[a].lower - found[places[i - 1]].upper) / (ta - t)))
+    if i + 2 < len(places) and places[i + 2] < 20.0:
+        t = math.exp(places[i + 2])
+        lines.append((tb, found[b].lower, (found[places[i + 2]].upper - found[b].lower) / (t - tb)))
+    corners = [ta, tb]
+    if len(lines) == 2 and lines[0][2] != lines[1][2]:
+        (x, u, r), (y, v, s) = lines
+        corners.append(min(max((v - u + r * x - s * y) / (r - s), ta), tb))
+    # Between the corners the bound is linear in t, or a linear function over t: largest at a corner.
+    sharp = 0.0
+    for t in corners:
+        below = max(0.0, *(u + r * (t - x) for x, u, r in lines)) if lines else 0.0
+        sharp = max(sharp, 1 - below - t * level, (1 - below - level) / t)
+    return min(out, sharp + 1e-12)
 
 
 def gdp_mu(delta_of: Callable[[float], Bracketed], ways: Sequence[Way], most: float) -> Bracketed:

@@ -14,6 +14,7 @@ from dpest.curves.tree import Fixed, Leaf, Masses, Product, Tree, extent, factor
 _LEAST, _MOST = 1 << 10, 1 << 22  # points of a transform
 _EXACT = 20_000  # outcomes up to which independent discrete parts are multiplied out
 _NEAR = 0.75  # deviations from the centre of a tilt within which it is used again
+_NARROWEST = 1e-5  # the shortest window, relative to all losses: indices stay whole numbers that floats hold exactly
 TOLERANCE = 1e-4
 
 
@@ -26,14 +27,15 @@ class Sum:
 
     def delta(self, epsilon: float, tolerance: float) -> tuple[float, float]:
         """delta(epsilon) from below and from above, relative width at most `tolerance` where that can be had."""
-        size = 0
+        size, before = 0, math.inf
         while True:
             chosen = [self._side(epsilon, up, tolerance, size) for up in (False, True)]
             low, high = (self._value(s, epsilon, up) for s, up in zip(chosen, (False, True), strict=True))
             largest = max((s.values.size for s in chosen if s is not None), default=_MOST)
-            if high <= low * (1 + tolerance) or high <= 1e-300 or largest >= _MOST:
+            hopeless = high - low > 0.5 * before  # four times the points should have helped more
+            if high <= low * (1 + tolerance) or high <= 1e-300 or largest >= _MOST or hopeless:
                 return low, high
-            size = 4 * largest
+            size, before = 4 * largest, high - low
 
     def _value(self, chosen: Sums | None, epsilon: float, up: bool) -> float:
         finite = 0.0 if chosen is None else chosen.delta(epsilon)
@@ -99,10 +101,11 @@ class Sum:
         """
         sharpness = max(where.tilt * (where.tilt + 1), 1 / where.deviation**2, 1e-12)
         wanted = math.sqrt(tolerance / (factors(self.tree) * sharpness))
-        length = max(where.high - where.low, 1e-12)
+        low, high = self.extents[True]
+        length = max(where.high - where.low, _NARROWEST * (high - low), 1e-12)
         if size:
             wanted = min(wanted, 0.9 * length / size)
-        wanted = max(min(wanted, length / _LEAST), 1.01 * length / (_MOST - 4))
+        wanted = max(min(wanted, length / _LEAST), 1.01 * length / (_MOST - 4), 1e-12 * max(abs(low), abs(high)))
         step = self.lattice.step(wanted)
         return step, min(_MOST, 1 << max(10, math.ceil(math.log2(length / step + 4))))
 
@@ -115,8 +118,8 @@ class Sum:
             if rough_moments(self.tree, up, high).mean >= epsilon:
                 break
             low, high = high, 2 * high
-            if high * (self.extents[up][1] - epsilon) > 200.0 and high > 1e3:
-                break
+            if rough_moments(self.tree, up, high).variance < (_NARROWEST * (self.extents[up][1] - self.extents[up][0])) ** 2:
+                return low  # next to the largest loss: nearly everything lies there under any larger tilt
         for _ in range(30):
             middle = 0.5 * (low + high)
             found = rough_moments(self.tree, up, middle)

@@ -51,9 +51,9 @@ class Way:
         if self.whole is None:
             return gaussian_delta(math.sqrt(self.mu_squared), epsilon, self.mu_error)
         most = self.largest[1]
-        cap = max(0.0, -math.expm1(epsilon - most)) * (1 + 1e-15) if math.isfinite(most) else 1.0
-        if cap == 0.0:
+        if epsilon >= most:
             return 0.0, 0.0
+        cap = -math.expm1(epsilon - most) * (1 + 1e-15) if math.isfinite(most) else 1.0
         low, high = self._between(epsilon, tolerance)
         return min(low, cap), min(high, cap)
 
