@@ -32,10 +32,10 @@ class Sum:
             chosen = [self._side(epsilon, up, tolerance, size) for up in (False, True)]
             low, high = (self._value(s, epsilon, up) for s, up in zip(chosen, (False, True), strict=True))
             largest = max((s.values.size for s in chosen if s is not None), default=_MOST)
-            hopeless = high - low > 0.5 * before  # four times the points should have helped more
+            hopeless = high - low > 0.75 * before  # twice the points should have helped more
             if high <= low * (1 + tolerance) or high <= 1e-300 or largest >= _MOST or hopeless:
                 return low, high
-            size, before = 4 * largest, high - low
+            size, before = 2 * largest, high - low
 
     def _value(self, chosen: Sums | None, epsilon: float, up: bool) -> float:
         finite = 0.0 if chosen is None else chosen.delta(epsilon)
@@ -100,7 +100,7 @@ class Sum:
         tilt t that raises ln E e^(t loss) by about t (t + 1) h^2 / 12 for each part, and so delta by that share.
         """
         sharpness = max(where.tilt * (where.tilt + 1), 1 / where.deviation**2, 1e-12)
-        wanted = math.sqrt(tolerance / (factors(self.tree) * sharpness))
+        wanted = math.sqrt(1.6 * tolerance / (factors(self.tree) * sharpness))
         low, high = self.extents[True]
         length = max(where.high - where.low, _NARROWEST * (high - low), 1e-12)
         if size:

@@ -161,12 +161,9 @@ def _outside(
     """The tilted mass below and above the window, by Chernoff's inequality on the grid itself."""
     out = []
     for sign, end, rate in ((-1, ends[0], where.rates[0]), (1, ends[1], where.rates[1])):
-        best = 0.0
-        for t in (rate, 2 * rate):
-            found: Moments = moments(tree, up, where.tilt + sign * t, grids)
-            noise = 1e-12 * (1.0 + abs(found.log_mgf) + abs(log_scale) + abs(t * end))
-            best = min(best, found.log_mgf - log_scale - sign * t * end + noise)
-        out.append(math.exp(best))
+        found: Moments = moments(tree, up, where.tilt + sign * rate, grids)
+        noise = 1e-12 * (1.0 + abs(found.log_mgf) + abs(log_scale) + abs(rate * end))
+        out.append(math.exp(min(0.0, found.log_mgf - log_scale - sign * rate * end + noise)))
     return out[0], out[1]
 
 

@@ -31,7 +31,7 @@ _SCAN = 4000
 def delta_event(comparison: Comparison, curve: Curve, pair: Pair | None, epsilon: float) -> DeltaWitness:
     """The event of the worse direction, with its probabilities."""
     deltas = [w.delta(epsilon, curve.tolerance) for w in curve.ways]
-    worse = 0 if deltas[0][1] >= deltas[1][1] else 1
+    worse = 1 if deltas[1][1] > deltas[0][1] * (1 + 1e-6) else 0
     direction = (Direction.LEFT, Direction.RIGHT)[worse]
     whole = curve.ways[worse].whole
     p = q = math.nan
