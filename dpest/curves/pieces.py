@@ -1,8 +1,9 @@
 """Two densities on a line, cut into cells.
 
 Between the edges that the caller gives (every kink is one) both densities are smooth. On each panel the masses come
-from Gauss's rule and the range of the log ratio from its Legendre coefficients: a polynomial sum of c_k P_k stays
-within sum of |c_k|, k >= 1, of c_0. What a polynomial through the nodes leaves out is estimated from the last
+from Gauss's rule and the range of the log ratio from its Legendre coefficients: a polynomial, the sum of c_k P_k, is
+monotone where |c_1| exceeds the sum of k (k + 1) / 2 |c_k|, k >= 2, and otherwise stays within the sum of |c_k|, k >= 1,
+of c_0. What a polynomial through the nodes leaves out is estimated from the last
 coefficients, as in every quadrature of this package, and added four times over; that is an estimate for smooth
 functions and no proof.
 """
@@ -27,6 +28,9 @@ Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
 _ORDER = 12
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
 _COEFFICIENTS = (np.polynomial.legendre.legvander(_NODES, _ORDER - 1) * _WEIGHTS[:, None]).T * (np.arange(_ORDER)[:, None] + 0.5)
+_AT_LOW = (-1.0) ** np.arange(_ORDER)  # P_k(-1)
+_STEEPEST = np.arange(2, _ORDER) * np.arange(3, _ORDER + 1) / 2.0  # the largest |P_k'|
+_SPREAD = 40.0  # by how much errors of the values at the nodes can grow at the ends of a panel (Lebesgue's constant, doubled)
 _ROUNDS = 40
 _MOST_CELLS = 60_000
 _NEGLIGIBLE = -115.0  # ln of the share of both masses below which a cell need not be cut further
@@ -34,6 +38,7 @@ _WIDEST = 0.5  # the largest range of the log ratio in a cell that is not neglig
 # Added variance of the loss, relative to its own: 5e-7 makes a composed curve wider by about 1e-6 at delta = 1e-12.
 # Half of it costs 1.26 times as many cells.
 _VARIANCE = 5e-7
+_CLOSE = 1e-12  # relative to delta, what may depend on where inside a panel the ratio crosses e^epsilon
 _ROOM = 1e4  # by which the mass of negligible panels on which the rule has not settled is multiplied
 _SECONDS = 2.0  # what cutting may cost; slow densities get wider cells
 
@@ -85,9 +90,9 @@ class Piece:
         panels = self._coarse
         for _ in range(6):
             gap = _straddle(panels, epsilon)
-            total = float(log_sum(np.maximum(panels.log_p, panels.log_q + epsilon)))
-            wide = gap > math.log(1e-15) + min(total, float(log_sum(_above(panels, epsilon))) if panels.low.size else 0.0)
-            wide &= (panels.high_end - panels.low_end) > 1e-12 * np.maximum(np.abs(panels.low_end), np.abs(panels.high_end))
+            # This and the swapped direction both ask here: the smaller of the two deltas sets the scale.
+            least = min(float(log_sum(side)) for side in _both_sides(panels, epsilon))
+            wide = gap > math.log(_CLOSE) + max(least, float(log_sum(gap)) - 20.0)
             wide &= ~(_width(panels) <= 1e-12 * max(1.0, abs(epsilon)))  # constant up to rounding: nothing to cut
             if not wide.any():
                 break
@@ -143,7 +148,11 @@ def _range(log_p: Floats, log_q: Floats, error: Floats) -> tuple[Floats, Floats,
     noise = (error + ROUND * (2.0 + size)).max(axis=1)
     tail = 4 * np.abs(c[:, -3:]).sum(axis=1)
     swing = np.abs(c[:, 1:]).sum(axis=1) + tail + 2 * noise
-    low, high = c[:, 0] - swing, c[:, 0] + swing
+    ends = np.stack([c @ _AT_LOW, c.sum(axis=1)])
+    steady = np.abs(c[:, 1]) > np.abs(c[:, 2:]) @ _STEEPEST  # the polynomial is monotone: its ends are its range
+    spare = tail + _SPREAD * noise
+    low = np.where(steady, ends.min(axis=0) - spare, c[:, 0] - swing)
+    high = np.where(steady, ends.max(axis=0) + spare, c[:, 0] + swing)
     mixed = (none_p.any(axis=1) & ~none_p.all(axis=1)) | (none_q.any(axis=1) & ~none_q.all(axis=1))
     only_p, only_q = none_q.all(axis=1) & ~none_p.all(axis=1), none_p.all(axis=1) & ~none_q.all(axis=1)
     low = np.where(mixed | only_q, -np.inf, np.where(only_p, np.inf, low))
@@ -225,27 +234,30 @@ def _importance(panels: _Panels) -> tuple[Floats, float]:
     return np.maximum.reduce(shares), min(deviations)
 
 
-def _above(panels: _Panels, epsilon: float) -> Floats:
-    """ln of p - e^epsilon q where the ratio is surely larger; what delta is made of."""
+def _both_sides(panels: _Panels, epsilon: float) -> tuple[Floats, Floats]:
+    """ln of p - e^epsilon q where the ratio is surely larger, and of e^epsilon q - p where it is surely smaller."""
+    p, q = panels.log_p, panels.log_q + epsilon
     with np.errstate(invalid="ignore", divide="ignore"):
-        gap = panels.log_p + np.log(-np.expm1(np.minimum(panels.log_q + epsilon - panels.log_p, 0.0)))
-    return np.where((panels.low >= epsilon) & (panels.log_p > -np.inf), gap, -np.inf)
+        above = p + np.log(-np.expm1(np.minimum(q - p, 0.0)))
+        below = q + np.log(-np.expm1(np.minimum(p - q, 0.0)))
+    over = (panels.low >= epsilon) & (p > -np.inf)
+    under = (panels.high <= epsilon) & (q > -np.inf)
+    return np.where(over, above, -np.inf), np.where(under, below, -np.inf)
 
 
 def _straddle(panels: _Panels, epsilon: float) -> Floats:
     """ln of how much delta(epsilon) can depend on where inside a panel its masses lie."""
     across = (panels.low < epsilon) & (panels.high > epsilon)
-    with np.errstate(invalid="ignore"):
-        width = np.minimum(np.where(np.isfinite(_width(panels)), _width(panels), 1.0), 1.0)
-    with np.errstate(divide="ignore"):
-        out = np.minimum(panels.log_p, np.maximum(panels.log_p, panels.log_q + epsilon)) + np.log(width)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        overlap = np.clip(np.minimum(epsilon - panels.low, panels.high - epsilon), 0.0, 1.0)
+        out = np.maximum(panels.log_p, panels.log_q + epsilon) + np.log(overlap)
     return np.where(across, out, -np.inf)
 
 
 def _cut_at_crossing(densities: Densities, panels: _Panels, epsilon: float) -> _Panels:
     """Each panel as what lies below the crossing, a sliver around it, and what lies above."""
     a, b = panels.low_end, panels.high_end
-    x, _, _ = _root(densities, a, b, epsilon)
+    x = _root(densities, a, b, epsilon)
     sliver = 1e-9 * (b - a)
     left, right = np.clip(x - sliver, a, b), np.clip(x + sliver, a, b)
     low, high = np.concatenate([a, left, right]), np.concatenate([left, right, b])
@@ -253,8 +265,8 @@ def _cut_at_crossing(densities: Densities, panels: _Panels, epsilon: float) -> _
     return _measured(densities, low[real], high[real])
 
 
-def _root(densities: Densities, a: Floats, b: Floats, epsilon: float) -> tuple[Floats, Floats, Floats]:
-    """Where ln p/q crosses epsilon in each panel, by regula falsi with Illinois' rule; the middle where it does not."""
+def _root(densities: Densities, a: Floats, b: Floats, epsilon: float) -> Floats:
+    """Where ln p/q crosses epsilon in each panel, by Ridders' rule; the middle where it does not."""
 
     def value(x: Floats) -> Floats:
         p, q, _ = densities(x)
@@ -263,19 +275,20 @@ def _root(densities: Densities, a: Floats, b: Floats, epsilon: float) -> tuple[F
 
     inset = 1e-12 * (b - a)
     lo, hi = a + inset, b - inset
-    f_lo, f_hi = value(lo), value(hi)
+    f_lo, f_hi = np.split(value(np.concatenate([lo, hi])), 2)
     crossing = f_lo * f_hi < 0
     x = 0.5 * (lo + hi)
-    for _ in range(12):
+    for _ in range(10 if crossing.any() else 0):
+        middle = 0.5 * (lo + hi)
+        f_m = value(middle)
         with np.errstate(invalid="ignore", divide="ignore"):
-            guess = lo - f_lo * (hi - lo) / (f_hi - f_lo)
-        x = np.where(crossing & np.isfinite(guess), np.clip(guess, lo, hi), 0.5 * (lo + hi))
+            x = middle + (middle - lo) * np.sign(f_lo - f_hi) * f_m / np.sqrt(f_m * f_m - f_lo * f_hi)
+        x = np.where(crossing & np.isfinite(x), np.clip(x, lo, hi), middle)
         f = value(x)
-        left = f * f_lo > 0
-        f_hi = np.where(left & crossing, 0.5 * f_hi, np.where(left, f_hi, f))
-        f_lo_next = np.where(left, f, np.where(crossing, 0.5 * f_lo, f_lo))
-        lo, hi = np.where(left, x, lo), np.where(left, hi, x)
-        f_lo = f_lo_next
-        if not crossing.any() or bool(np.all(np.abs(f[crossing]) < 1e-13)):
+        for y, f_y in ((middle, f_m), (x, f)):
+            inside, left = (lo <= y) & (y <= hi), f_y * f_lo > 0
+            lo, f_lo = np.where(inside & left, y, lo), np.where(inside & left, f_y, f_lo)
+            hi, f_hi = np.where(inside & ~left, y, hi), np.where(inside & ~left, f_y, f_hi)
+        if bool(np.all(np.abs(f[crossing]) < 1e-13)):
             break
-    return x, lo, hi
+    return np.asarray(x)

@@ -31,23 +31,42 @@ def smallest_epsilon(delta_of: DeltaOf, delta: float, guess: tuple[float, float]
 
 
 def _middle(delta_of: DeltaOf, delta: float, guess: tuple[float, float], end: float) -> tuple[float, float]:
-    """Where the middle of the bracket reaches delta, and how steep ln delta is there."""
+    """Where the middle of the bracket reaches delta, and how steep -ln delta is there.
+
+    Secants are taken in u = -ln(1 - x / end): towards a largest loss delta falls like a power of the distance from it.
+    """
+    scale = end if end < math.inf else 0.0
     low, high = 0.0, end
-    x, slope = min(max(guess[0], 0.0), 0.5 * end), guess[1]
+    x = min(max(guess[0], 0.0), 0.5 * end)
+    slope = guess[1] * _stretch(x, scale)
     before: tuple[float, float] | None = None
     for turn in range(_MOST):
         found = delta_of(x)
         f = math.log(found / delta) if found > 0 else -math.inf
         low, high = (x, high) if f > 0 else (low, x)
-        if before is not None and math.isfinite(f) and x != before[0] and f != before[1]:
-            slope = max(abs((f - before[1]) / (x - before[0])), 1e-12)
+        u = _unbounded(x, scale)
+        if before is not None and math.isfinite(f) and u != before[0] and f != before[1]:
+            slope = max(abs((f - before[1]) / (u - before[0])), 1e-12)
         if abs(f) <= max(1e-13, 0.2 * abs(_log_ratio(found.upper, found.lower))) or high - low <= 4e-16 * high:
             break
-        before = (x, f) if math.isfinite(f) else before
-        x = x + f / slope if math.isfinite(f) else -1.0
-        if not low < x < high or turn % 8 == 7:
+        before = (u, f) if math.isfinite(f) else before
+        x = _bounded(u + f / slope, scale) if math.isfinite(f) else -1.0
+        if not low < x < high or turn % 10 == 9:
             x = 0.5 * (low + high) if high < math.inf else 2 * max(low, 1.0)
-    return x, slope
+    return x, slope / _stretch(x, scale)
+
+
+def _unbounded(x: float, scale: float) -> float:
+    return -math.log1p(-x / scale) if scale > 0 and x < scale else x
+
+
+def _bounded(u: float, scale: float) -> float:
+    return scale * -math.expm1(-u) if scale and u > -700 else u
+
+
+def _stretch(x: float, scale: float) -> float:
+    """dx / du."""
+    return max(scale - x, 1e-16 * scale) if scale else 1.0
 
 
 def _above(delta_of: DeltaOf, delta: float, x: float, step: float, end: float) -> float:

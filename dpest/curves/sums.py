@@ -14,6 +14,7 @@ from dpest.curves.tree import Fixed, Leaf, Masses, Product, Tree, extent, factor
 _LEAST, _MOST = 1 << 10, 1 << 22  # points of a transform
 _EXACT = 20_000  # outcomes up to which independent discrete parts are multiplied out
 _NEAR = 0.75  # deviations from the centre of a tilt within which it is used again
+_COARSEST = 3e-3  # a step for a wider bracket would save nothing
 _NARROWEST = 1e-5  # the shortest window, relative to all losses: indices stay whole numbers that floats hold exactly
 TOLERANCE = 1e-4
 
@@ -100,7 +101,7 @@ class Sum:
         tilt t that raises ln E e^(t loss) by about t (t + 1) h^2 / 12 for each part, and so delta by that share.
         """
         sharpness = max(where.tilt * (where.tilt + 1), 1 / where.deviation**2, 1e-12)
-        wanted = math.sqrt(1.6 * tolerance / (factors(self.tree) * sharpness))
+        wanted = math.sqrt(1.6 * min(tolerance, _COARSEST) / (factors(self.tree) * sharpness))
         low, high = self.extents[True]
         length = max(where.high - where.low, _NARROWEST * (high - low), 1e-12)
         if size:

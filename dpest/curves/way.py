@@ -71,11 +71,14 @@ class Way:
             return (mu * z, z / mu) if mu else (min(1.0, self.largest[1] / 2), 1.0)
         return self._sum.guess(delta)
 
-    @property
+    @cached_property
     def infinite(self) -> tuple[float, float]:
         """The mass at an infinite loss, from below and from above."""
         if self.whole is None:
             return 0.0, 0.0
+        if isinstance(self.whole, Leaf):
+            cells = self.whole.source.at(0.0)
+            return cells.lower.infinite * (1 - 1e-12), cells.upper.infinite * (1 + 1e-12)
         return masses(self.whole, False).infinite * (1 - 1e-12), masses(self.whole, True).infinite * (1 + 1e-12)
 
     @cached_property
