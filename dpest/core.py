@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.graph.extremes import clipped, extreme
+from dpest.graph.has_law import HasLaw
 from dpest.graph.logic import compare, conjunction, negate, truth
 from dpest.graph.nodes import (
     NODES,
@@ -19,7 +23,6 @@ from dpest.graph.nodes import (
     Draw,
     Extreme,
     Linear,
-    Node,
     Pick,
     Product,
     Quotient,
@@ -27,6 +30,7 @@ from dpest.graph.nodes import (
     Rounded,
     Rounding,
     Where,
+    Written,
     combine,
     is_integral,
     linear,
@@ -35,11 +39,14 @@ from dpest.graph.nodes import (
     whole,
 )
 from dpest.graph.not_plain import NotPlain
-from dpest.graph.run import RUN
-from dpest.graph.ufuncs import EXTREMES, OPERATORS
+from dpest.graph.plain_numbers import marked
+from dpest.graph.run import RUN, shown
+from dpest.graph.ufuncs import EXTREMES, OPERATORS, boxed
 from dpest.graph.words import words
+from dpest.laws.discrete import Atoms
 from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
+from dpest.numerics.rationals import ONE, common_measure, exact
 
 MOST = 1.7e308
 
@@ -49,7 +56,9 @@ __all__ = ["RUN", "Dist", "Interval", "compare", "conjunction", "negate", "round
 def wrap(x: Any) -> Any:
     """A node as the author sees it; constants stay plain."""
     if isinstance(x, Linear):
-        x = simplified(x)
+        short = simplified(x)
+        # Python's rounding may tell (k + 0.1) - 0.1 from a whole number k: what was written stays.
+        x = x if x.written and isinstance(short, Draw | Rounded) and is_integral(short) else short
     return Dist(x) if isinstance(x, NODES) else x
 
 
@@ -71,86 +80,99 @@ def _number(x: Any, verb: str) -> Any:
     if _is_number(x):
         if not math.isfinite(x):
             raise UnsupportedOperation(f"cannot {verb} a random value and {x!r}: the operand must be a finite number")
-        return float(x)
-    raise UnsupportedOperation(f"cannot {verb} a random value and {x!r} of type {type(x).__name__}: it must be a number")
+        return x.item() if isinstance(x, np.generic) else x
+    raise UnsupportedOperation(f"cannot {verb} a random value and {shown(x)} of type {type(x).__name__}: it must be a number")
 
 
-def _elementwise(operation: Callable[[Any], Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    out = np.empty(other.shape, dtype=object)
-    for at in np.ndindex(other.shape):
-        out[at] = operation(other[at])
-    return out
+def _elementwise(operation: Callable[[Dist, Any], Any]) -> Callable[[Dist, Any], Any]:
+    """The operation, element by element where the other operand is an array."""
+
+    @wraps(operation)
+    def applied(self: Dist, other: Any) -> Any:
+        if not isinstance(other, np.ndarray):
+            return operation(self, other)
+        out = np.empty(other.shape, dtype=object)
+        for at in np.ndindex(other.shape):
+            out[at] = operation(self, other[at])
+        return out
+
+    return applied
 
 
-class Dist(NotPlain):
+class Dist(HasLaw, NotPlain):
     """One random value. Arithmetic and comparisons make new ones; `if` on one forks the run that it is in."""
 
-    __slots__ = ("_law", "node")
+    __slots__ = ()
     __array_priority__ = 1000
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-        self._law: Any = None
 
     # -- arithmetic ------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
-        if type(other) is float and -MOST < other < MOST:
-            a = linear(self.node)
-            return Dist(Linear(a.terms, a.constant + other))
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self + x, other)
-        return wrap(combine(linear(self.node), linear(_number(other, "add")), 1.0))
+        kind = type(other)
+        node = self.node
+        if (kind is float or kind is int) and -MOST < other < MOST and type(node) is Draw and not node.law.discrete:
+            # What nearly every mechanism does with its draws, done without detours.
+            return Dist(Linear(((node, ONE),), exact(other), (operator.add, (node, other)))) if other else self
+        return self._plus(other)
+
+    @_elementwise
+    def _plus(self, other: Any) -> Any:
+        value = _number(other, "add")
+        return wrap(combine(linear(self.node), linear(value), 1, (operator.add, (self.node, value))))
 
     __radd__ = __add__
 
+    @_elementwise
     def __sub__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self - x, other)
-        return wrap(combine(linear(self.node), linear(_number(other, "subtract")), -1.0))
+        value = _number(other, "subtract")
+        return wrap(combine(linear(self.node), linear(value), -1, (operator.sub, (self.node, value))))
 
+    @_elementwise
     def __rsub__(self, other: Any) -> Any:
-        return -self + other
+        value = _number(other, "subtract")
+        return wrap(combine(linear(value), linear(self.node), -1, (operator.sub, (value, self.node))))
 
     def __neg__(self) -> Any:
-        return wrap(scaled(linear(self.node), -1.0))
+        return wrap(scaled(linear(self.node), -1, (operator.neg, (self.node,))))
 
     def __pos__(self) -> Dist:
         return self
 
+    @_elementwise
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self * x, other)
         value = _number(other, "multiply")
         if isinstance(value, NODES):
             return Dist(Product(self.node, value))
-        return wrap(scaled(linear(self.node), value))
+        return wrap(scaled(linear(self.node), exact(value), (operator.mul, (self.node, value))))
 
     __rmul__ = __mul__
 
+    @_elementwise
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self / x, other)
         value = _number(other, "divide")
         if isinstance(value, NODES):
             return Dist(Quotient(self.node, value))
         if value == 0:
             raise ZeroDivisionError("a random value was divided by zero")
-        return wrap(_divided(linear(self.node), value))
+        return wrap(scaled(linear(self.node), 1 / exact(value), (operator.truediv, (self.node, value))))
 
+    @_elementwise
     def __rtruediv__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: x / self, other)
         return Dist(Quotient(_number(other, "divide"), self.node))
 
+    @_elementwise
     def __floordiv__(self, other: Any) -> Any:
-        return rounded(Rounding.FLOOR, self / other)
+        return rounded(Rounding.FLOOR, self / other, (operator.floordiv, (self.node, unwrap(other))))
 
     def __rfloordiv__(self, other: Any) -> Any:
         return rounded(Rounding.FLOOR, other / self)
 
+    @_elementwise
     def __mod__(self, other: Any) -> Any:
-        return self - other * (self // other)
+        left = self - other * (self // other)
+        if not isinstance(left, Dist) or not isinstance(left.node, Linear):
+            return left
+        return Dist(replace(left.node, written=(operator.mod, (self.node, unwrap(other)))))
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -164,7 +186,7 @@ class Dist(NotPlain):
         return Dist(Apply(np.power, (self.node, _number(exponent, "raise to a power"))))
 
     def __abs__(self) -> Dist:
-        return Dist(Extreme(Pick.MAX, (self.node, scaled(linear(self.node), -1.0))))
+        return Dist(Extreme(Pick.MAX, (self.node, scaled(linear(self.node), -1))))
 
     def __floor__(self) -> Any:
         return rounded(Rounding.FLOOR, self)
@@ -173,13 +195,14 @@ class Dist(NotPlain):
         return rounded(Rounding.CEIL, self)
 
     def __trunc__(self) -> Any:
-        return Dist(Where(compare(Relation.GE, self.node, 0.0), unwrap(math.floor(self)), unwrap(math.ceil(self))))
+        return Dist(Where(compare(Relation.GE, self.node, 0), unwrap(math.floor(self)), unwrap(math.ceil(self))))
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None or digits == 0:
             return rounded(Rounding.ROUND, self)
-        factor = 10.0**digits
-        return rounded(Rounding.ROUND, self * factor) / factor
+        factor = exact(10) ** digits
+        whole_part = rounded(Rounding.ROUND, wrap(scaled(linear(self.node), factor)))
+        return wrap(scaled(linear(unwrap(whole_part)), 1 / factor, (round, (self.node, digits))))
 
     # -- comparisons -----------------------------------------------------------------------------------------------
 
@@ -200,9 +223,8 @@ class Dist(NotPlain):
             return False
         return self._compare(Relation.EQ, other, swap=False)
 
+    @_elementwise
     def __ne__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self != x, other)
         equal = self == other
         return not equal if isinstance(equal, bool) else ~equal
 
@@ -211,7 +233,7 @@ class Dist(NotPlain):
             truth_value = compare(relation, other.node, self.node) if swap else compare(relation, self.node, other.node)
             return Dist(truth_value) if type(truth_value) is Compare else truth_value
         if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self._compare(relation, x, swap=swap), other)
+            return _elementwise(lambda me, x: me._compare(relation, x, swap=swap))(self, other)
         if _is_number(other) and math.isnan(other):
             return False
         if _is_number(other) and math.isinf(other):
@@ -219,29 +241,30 @@ class Dist(NotPlain):
         sides = (self.node, _number(other, "compare"))
         return wrap(compare(relation, *(reversed(sides) if swap else sides)))
 
-    def __hash__(self) -> int:
+    __hash__ = NotPlain.__hash__  # a class that defines __eq__ has to say so
+
+    def identity(self) -> int:
+        """Two handles on one node are one value."""
         return id(self.node)
 
     def __invert__(self) -> Any:
         return wrap(negate(truth(self.node)))
 
+    @_elementwise
     def __and__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self & x, other)
         return wrap(conjunction((truth(self.node), truth(unwrap(other)))))
 
     __rand__ = __and__
 
+    @_elementwise
     def __or__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return _elementwise(lambda x: self | x, other)
         return wrap(negate(conjunction((negate(truth(self.node)), negate(truth(unwrap(other)))))))
 
     __ror__ = __or__
 
+    @_elementwise
     def __xor__(self, other: Any) -> Any:
-        either = self | other
-        return either & ~(self & other) if isinstance(either, Dist) else ~(self & other)
+        return wrap(conjunction((unwrap(self | other), negate(unwrap(self & other)))))
 
     __rxor__ = __xor__
 
@@ -255,7 +278,8 @@ class Dist(NotPlain):
         node = self.node
         return run.decide(node if type(node) is Compare else truth(node))
 
-    def __repr__(self) -> str:
+    def words(self) -> str:
+        """The value as its author would write it."""
         return f"<random value {words(self.node)}>"
 
     # -- NumPy -----------------------------------------------------------------------------------------------------
@@ -263,8 +287,8 @@ class Dist(NotPlain):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             raise UnsupportedOperation(f"numpy.{ufunc.__name__}.{method} cannot be used on a random value")
-        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
-            arrays = [_boxed(x) for x in inputs]
+        if any(isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim) for x in inputs):
+            arrays = [boxed(x) for x in inputs]
             return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
         return _ufunc(ufunc, inputs)
 
@@ -300,64 +324,15 @@ class Dist(NotPlain):
         merged: dict[float, float] = {}
         for point, p in pairs:
             merged[point] = merged.get(point, 0.0) + p if p >= 0 else p
-        return fresh(atoms_law(merged))
+        value: Dist = on_lattice(atoms_law(merged))
+        return value
 
     @staticmethod
     def from_density(x: npt.ArrayLike, density: npt.ArrayLike) -> Dist:
         """A value with a density that is linear between the given points."""
         points, f = np.asarray(x, float), np.asarray(density, float)
-        return fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
-
-    @property
-    def law(self) -> Any:
-        """The value's own distribution, inferred when first asked for."""
-        if self._law is None:
-            from dpest.engine.infer import infer_value
-
-            self._law = infer_value(self.node)
-        return self._law
-
-    @property
-    def atoms(self) -> list[tuple[float, float]]:
-        """The points of positive probability: [(value, probability), ...]."""
-        return list(self.law.atoms)
-
-    @property
-    def density(self) -> dict[str, Any]:
-        """The density on a grid: {"x": points, "f": density, "dx": step}; empty where there is none."""
-        return dict(self.law.grid())
-
-    @property
-    def support(self) -> Interval:
-        """The smallest interval that holds every possible value."""
-        return Interval(*self.law.support)
-
-    @property
-    def error(self) -> float:
-        """The relative error of the law's numbers."""
-        return float(self.law.error)
-
-    def cdf(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """P(value <= x)."""
-        return np.asarray(self.law.cdf(x))
-
-    def sample(self, size: int, rng: np.random.Generator | int | None = None) -> npt.NDArray[Any]:
-        """Fresh values, drawn through the graph."""
-        from dpest.engine.joint_samples import joint_samples
-
-        return joint_samples([self], size, np.random.default_rng(rng))[:, 0]
-
-
-def _divided(a: Linear, divisor: float) -> Linear:
-    return Linear(tuple((n, c / divisor) for n, c in a.terms), a.constant / divisor)
-
-
-def _boxed(x: Any) -> npt.NDArray[Any]:
-    if isinstance(x, np.ndarray):
-        return x.astype(object)
-    box = np.empty((), dtype=object)
-    box[()] = x
-    return box
+        value: Dist = fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
+        return value
 
 
 def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
@@ -368,20 +343,39 @@ def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     name, values = ufunc.__name__, tuple(unwrap(x) for x in plain)
     if name in OPERATORS:
         return OPERATORS[name](*plain)
-    return Dist(Extreme(EXTREMES[name], values) if name in EXTREMES else Apply(ufunc, values))
+    if name in EXTREMES:
+        return wrap(extreme(EXTREMES[name], values))
+    return wrap(clipped(*values)) if name == "clip" else Dist(Apply(ufunc, values))
 
 
-def rounded(rounding: Rounding, x: Any) -> Any:
+def rounded(rounding: Rounding, x: Any, written: Written | None = None) -> Any:
     """x rounded to a whole number; what is whole already stays as it is."""
     if not isinstance(x, Dist):
         return whole(rounding, x)
-    return x if is_integral(x.node) else Dist(Rounded(rounding, x.node))
+    return x if is_integral(x.node) else Dist(Rounded(rounding, x.node, written))
 
 
-def fresh(law: Law) -> Dist:
-    """One new value with this law; in a replay, the value that stood here before."""
+def fresh(law: Law) -> Any:
+    """One new value with this law; in a replay, the value that stood here before; in a run on plain numbers, a number."""
     run = RUN.get()
-    return Dist(Draw(law) if run is None else run.draw(law))
+    drawn = Draw(law) if run is None else run.draw(law)
+    return Dist(drawn) if type(drawn) is Draw else drawn
+
+
+_MOST_STEPS = 1_000_000  # a lattice that holds all points of a law is used up to this many steps across
+
+
+def on_lattice(law: Atoms) -> Any:
+    """One new value with finitely many points; those on a lattice are kept as whole numbers of its steps."""
+    points = [exact(x) for x in law.points]
+    step = common_measure(x - points[0] for x in points) or exact(1)
+    if law.integral or (points[-1] - points[0]) / step > _MOST_STEPS:
+        return fresh(law)
+    steps = tuple(float((x - points[0]) / step) for x in points)
+    value = fresh(replace(law, points=steps))
+    if not isinstance(value, Dist):  # a run on plain numbers
+        return marked(law.points[steps.index(float(value))])
+    return Dist(combine(Linear((), points[0]), linear(value.node), step))
 
 
 @lru_cache(maxsize=64)

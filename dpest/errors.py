@@ -9,6 +9,7 @@
     |   +-- MechanismRaised      it raised; the original error is the cause
     |   +-- UnsupportedOutput    it returned something that is not a number, string, None or a container of those
     |   +-- NotReplayable        two runs with the same decisions differ: hidden randomness or state
+    |   |   +-- TraceMismatch    on plain numbers it does something else than its trace says
     |   +-- RandomTruth          `if` on a random value outside a trace (also a TypeError)
     |   +-- UnsupportedOperation a function that cannot be traced, such as math.exp of a random value (also a TypeError)
     +-- ExactRefused        exact inference does not cover this structure; the message says which part
@@ -55,6 +56,10 @@ class UnsupportedOutput(MechanismError):
 
 class NotReplayable(MechanismError):
     """Two runs with the same decisions differ."""
+
+
+class TraceMismatch(NotReplayable):
+    """The mechanism on plain numbers does something else than its trace says."""
 
 
 class RandomTruth(MechanismError, TypeError):

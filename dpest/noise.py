@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from dpest.core import Dist, fresh
 from dpest.errors import InvalidInput, InvalidLaw
+from dpest.graph.plain_numbers import PlainNumber, bare
+from dpest.graph.run import shown
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
 from dpest.laws.law import Law
@@ -22,7 +25,7 @@ def _sized(law: Law, size: Size) -> Any:
         return fresh(law)
     shape = size if isinstance(size, tuple) else (size,)
     if not all(isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 0 for k in shape):
-        raise InvalidInput(f"size must be a whole number >= 0 or a tuple of them, got {size!r}")
+        raise InvalidInput(f"size must be a whole number >= 0 or a tuple of them, got {shown(size)}")
     out = np.empty(shape, dtype=object)
     for at in np.ndindex(*shape):
         out[at] = fresh(law)
@@ -33,12 +36,12 @@ def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
     """A scale family; a random scale multiplies a unit draw."""
     if size is None and type(scale) is float:
         return fresh(_known(unit, scale))
-    if isinstance(scale, Dist):
+    if isinstance(scale, Dist | PlainNumber):
         return scale * _sized(unit(1.0), size)
     return _sized(_known(unit, _plain(scale)), size)
 
 
-def _known(unit: type[Any], scale: Any) -> Any:
+def _known(unit: Callable[[Any], Any], scale: Any) -> Any:
     """The law with this scale; a mechanism asks for the same few again and again."""
     key = (unit, scale)
     try:
@@ -55,7 +58,7 @@ _MOST_LAWS = 10_000
 
 
 def _plain(x: Any) -> Any:
-    return x.item() if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0) else x
+    return bare(x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 
 def _fixed(call: str, *values: Any) -> None:
@@ -97,13 +100,13 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Size = None) -> Any:
 def geometric(scale: Any, size: Size = None) -> Any:
     """Two-sided geometric noise on the whole numbers, P(k) proportional to exp(-|k| / scale)."""
     _fixed("geometric(scale)", scale)
-    return _sized(d.Geometric(_plain(scale)), size)
+    return _sized(_known(d.Geometric, _plain(scale)), size)
 
 
 def bernoulli(p: Any, size: Size = None) -> Any:
     """1 with probability p, else 0."""
     _fixed("bernoulli(p)", p)
-    return _sized(d.bernoulli_law(_plain(p)), size)
+    return _sized(_known(d.bernoulli_law, _plain(p)), size)
 
 
 def categorical(probs: npt.ArrayLike, size: Size = None) -> Any:
@@ -135,7 +138,8 @@ class Noise:
 
     def to_dist(self) -> Dist:
         """One fresh draw."""
-        return fresh(getattr(c, type(self).__name__)(self.b))
+        value: Dist = fresh(getattr(c, type(self).__name__)(self.b))
+        return value
 
 
 class Laplace(Noise):

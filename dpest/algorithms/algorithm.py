@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import Any, Protocol, cast
 
 from dpest.errors import InvalidInput
+from dpest.graph.run import shown
 from dpest.inputs import Pair, pattern_pairs
 
 
@@ -92,10 +93,10 @@ def _check(name: str, arguments: dict[str, Any]) -> None:
     for key in ("eps", "eps_each"):
         eps = arguments.get(key)
         if eps is not None and not (isinstance(eps, Real) and 0 < float(eps) < float("inf")):
-            raise InvalidInput(f"{name} needs a finite {key} > 0, got {key}={eps!r}")
+            raise InvalidInput(f"{name} needs a finite {key} > 0, got {key}={shown(eps)}")
     passes = arguments.get("c", 1)
     if name != "truncated_geometric" and not (isinstance(passes, Integral) and int(passes) >= 1):
-        raise InvalidInput(f"{name} stops after c passes, a whole number >= 1, got c={passes!r}")
+        raise InvalidInput(f"{name} stops after c passes, a whole number >= 1, got c={shown(passes)}")
 
 
 def only_value(data: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from dpest.engine.against_program import SECONDS
 from dpest.engine.trace import Trace, trace
 from dpest.inputs import Pair
 from dpest.privacy.blocks import Measures
@@ -43,7 +44,7 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
     found = []
     paths = 0
     for pair in pairs:
-        sides = [_traced(mechanism, data, params, traces) for data in (pair.left, pair.right)]
+        sides = [_traced(mechanism, data, params, traces, SECONDS / (2 * len(pairs))) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
         comparison = compare(sides[0], sides[1], measures)
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
@@ -65,14 +66,16 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
     )
 
 
-def _traced(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], known: dict[bytes, Trace]) -> Trace:
+def _traced(
+    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], known: dict[bytes, Trace], check_seconds: float
+) -> Trace:
     """The trace of one input; the same input in several pairs is traced once."""
     try:
         key = pickle.dumps(data)
     except Exception:
-        return trace(mechanism, data, params)
+        return trace(mechanism, data, params, check_seconds=check_seconds)
     if key not in known:
-        known[key] = trace(mechanism, data, params)
+        known[key] = trace(mechanism, data, params, check_seconds=check_seconds)
     return known[key]
 
 

@@ -22,7 +22,7 @@ from dpest.engine.executors import Automatic, opened
 from dpest.engine.fingerprint import fingerprint
 from dpest.engine.progress import Bar, Progress, silent
 from dpest.engine.sampling import TracedSampler
-from dpest.engine.streams import resolve_seed, stream
+from dpest.engine.streams import resolve_seed
 from dpest.errors import InvalidInput
 from dpest.inputs import Pair
 from dpest.privacy.from_samples import conclude
@@ -63,7 +63,8 @@ def estimate_by_sampling(
         question = Question.of(sampler, pairs, seed)
         store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)
         if isinstance(sampler, TracedSampler):
-            sampler.check_replay(question.inputs[0], stream(seed))
+            for data in question.inputs:
+                sampler.check(data)
         place = stack.enter_context(opened(Automatic() if executor is None else executor))
         tables, gathered = _gathered(question, samples, place, store, show)
     name = str(getattr(mechanism, "__name__", type(mechanism).__name__))

@@ -14,11 +14,12 @@ from dpest.audit.outputs import Batch, Raised, encode_array, encode_columns, enc
 from dpest.audit.randomness import kept_globals, own_generators, seed_all
 from dpest.audit.step import CallByCall, Stepping
 from dpest.audit.watch import deadline
+from dpest.engine.plain_run import PlainProgram
 from dpest.engine.rows import Rows
 from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
 from dpest.engine.streams import stream
 from dpest.engine.trace import execute
-from dpest.errors import DpestError, InvalidInput, MechanismRaised
+from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
 from dpest.inputs import show
 
 _RNG_NAMES = frozenset({"rng", "generator", "gen", "random", "random_state", "prng"})
@@ -149,7 +150,13 @@ def as_traced(plain: Sampler, data: Any) -> Sampler:
             raise
     if not run.drawn:
         return plain
-    return replace(plain, form=Form.TRACED, tracer=TracedSampler(plain.mechanism, plain.params))
+    tracer = TracedSampler(plain.mechanism, plain.params)
+    try:
+        with kept_globals():
+            tracer.check(data)
+    except NotReplayable:  # state or randomness of its own: the program itself is run, one output at a time
+        return replace(plain, mechanism=PlainProgram(plain.mechanism), form=Form.RNG)
+    return replace(plain, form=Form.TRACED, tracer=tracer)
 
 
 def _said(form: str) -> tuple[Form, None]:

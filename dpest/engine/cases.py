@@ -7,14 +7,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from dpest.engine.atomic import has_finitely_many_points
 from dpest.engine.component import Case
-from dpest.engine.expressions import Expr, coordinate, expr, plus
+from dpest.engine.expressions import Expr, expr, number, plus, times
 from dpest.engine.factors import Bound
-from dpest.engine.knowledge import implied, narrowed, open_options
-from dpest.engine.resolve import Literal, floor_form, halves_matter, has_finitely_many_points, leaf, pinned
+from dpest.engine.literal import Bounds, Literal, implied, narrowed, open_options
+from dpest.engine.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
+from dpest.engine.rounds import Loop
 from dpest.errors import BudgetExceeded, ExactRefused
-from dpest.graph.nodes import Draw, Linear, Relation, Rounded, draws_of, is_node, linear
+from dpest.graph.nodes import All, ArgExtreme, Compare, Draw, Linear, Not, Rounded, Where, draws_of, is_node, linear, plain_number
 from dpest.laws.law import Law
+from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 
 MOST_CASES = 20_000
 
@@ -42,8 +45,8 @@ class Floor:
     """A leaf that is scale * floor(inner) + offset."""
 
     inner: Linear
-    scale: float
-    offset: float
+    scale: Rational
+    offset: Rational
 
 
 LeafValue: TypeAlias = Constant | Affine | Floor
@@ -55,30 +58,27 @@ class Expansion:
 
     literals: tuple[Literal, ...]
     values: tuple[LeafValue, ...]
-
-
-Bounds = dict[Any, tuple[float, bool, float, bool]]
-
-
-def known_bounds(literals: Sequence[Literal]) -> Bounds:
-    """What a path's conditions say about the directions they compare."""
-    return narrowed({}, literals)
+    loops: tuple[Loop, ...] = ()
 
 
 def expand(
-    leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence[int], pins: Collection[int] = ()
+    leaves: Sequence[Any],
+    literals: Sequence[Literal],
+    classes: Sequence[int],
+    pins: Collection[int] = (),
+    loops: tuple[Loop, ...] = (),
 ) -> list[Expansion]:
     """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed.
 
     Leaves at `pins` have finitely many points, and each point is a case of its own.
     """
     done: list[Expansion] = []
-    base = known_bounds(literals) if any(map(is_node, leaves)) else {}
+    base = narrowed({}, literals) if any(map(is_node, leaves)) else {}
     stack: list[tuple[tuple[Literal, ...], Bounds, tuple[LeafValue, ...]]] = [(tuple(literals), base, ())]
     while stack:
         held, bounds, values = stack.pop()
         if len(values) == len(leaves):
-            done.append(Expansion(held, values))
+            done.append(Expansion(held, values, loops))
         else:
             at = len(values)
             for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
@@ -130,7 +130,7 @@ def _options(
     while pending:
         run = _Fork(*pending.pop(), pending)
         with suppress(_Contradiction):
-            value = _leaf_value(leaf(node, run), run, pin)
+            value = _leaf_value(node, run, pin)
             out.append((value, run.literals, run.bounds))
         if len(out) + len(pending) > MOST_CASES:
             raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
@@ -170,20 +170,48 @@ class _Fork:
 
 
 def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
-    if not is_node(x):
-        return Constant(x)
-    if pin:
-        return Constant(pinned(x, run, "an output"))
-    value = linear(x)
-    rounded = [(n, c) for n, c in value.terms if isinstance(n, Rounded)]
-    if not rounded:
+    """An output value as a constant, an affine expression of draws, or a rounding of one."""
+    while isinstance(x, Where):
+        x = x.yes if decide(x.condition, run) else x.no
+    match x:
+        case Compare() | Not() | All():
+            return Constant(decide(x, run))
+        case ArgExtreme():
+            return Constant(index(x, run))
+        case _ if not is_node(x):
+            return Constant(x)
+    became: Became = {}
+    value = affine(x, run, became)
+    if pin or not value.terms or _uneven(value):
+        return Constant(pinned(x, run, "an output", became))
+    if not any(isinstance(n, Rounded) for n, _ in value.terms):
         return Affine(value)
-    if (len(value.terms) > 1 or halves_matter(rounded[0][0])) and has_finitely_many_points(value):
-        return Constant(pinned(x, run, "an output"))
-    if len(value.terms) > 1:
+    return _rounded_value(x, value, run, became)
+
+
+def _uneven(value: Linear) -> bool:
+    """Whether a value of discrete draws alone has points that are not on one lattice: each is a case of its own."""
+    draws = draws_of(value)
+    return all(d.law.discrete for d in draws) and not all(getattr(d.law, "integral", False) for d in draws)
+
+
+def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafValue:
+    """A value in which a rounding occurs: beside it only values with finitely many points, taken one by one."""
+    loose = [(n, c) for n, c in value.terms if not has_finitely_many_points(linear(n))]
+    if not loose and (len(value.terms) > 1 or meets_halves(value.terms[0][0], run, became)):
+        return Constant(pinned(x, run, "an output", became))
+    if len(loose) > 1 or (loose and not isinstance(loose[0][0], Rounded)):
         raise ExactRefused("an output is a sum of a rounded value and another random value")
-    inner, sign = floor_form(rounded[0][0], run)
-    return Floor(inner, sign * rounded[0][1], value.constant)
+    node, scale = loose[0] if loose else value.terms[0]
+    assert isinstance(node, Rounded)
+    offset = value.constant
+    for other, c in value.terms:
+        if other is not node:
+            offset += c * exact(pinned(other, run, "an output", became))
+    inner, sign = floor_form(node, run, became)
+    if not inner.terms:
+        return Constant(plain_number(scale * sign * floor(inner.constant) + offset))
+    return Floor(inner, sign * scale, offset)
 
 
 class Numbering:
@@ -201,20 +229,24 @@ class Numbering:
             self.laws.append(draw.law)
         return self.of[key]
 
-    def expression(self, terms: Sequence[tuple[Any, float]], constant: float) -> Expr:
+    def expression(self, terms: Sequence[tuple[Any, Rational]], constant: Rational) -> Expr:
         """An affine expression of draws, in numbers."""
         return expr(((self.number(d), c) for d, c in terms), constant)
 
     def bounds(self, literals: Sequence[Literal]) -> list[Bound]:
         """A path's conditions, in numbers."""
-        return [Bound(self.expression(x.terms, x.constant), x.relation is Relation.GT) for x in literals]
+        return [Bound(self.expression(x.terms, x.constant)) for x in literals]
 
 
-def floor_bounds(value: Floor, numbering: Numbering, j: int) -> list[Bound]:
-    """y = scale * floor(a) + offset as bounds on a: k <= a < k + 1 with k = (y - offset) / scale."""
+def floor_conditions(value: Floor, numbering: Numbering, here: Expr) -> tuple[list[Bound], list[Expr]]:
+    """here = scale * floor(a) + offset as bounds on a: k <= a < k + 1 with k = (here - offset) / scale; k must be whole."""
     a = numbering.expression(value.inner.terms, value.inner.constant)
-    k = Expr(((coordinate(j), 1.0 / value.scale),), -value.offset / value.scale)
-    return [Bound(plus(a, k, -1.0), False), Bound(plus(Expr(k.terms, k.constant + 1.0), a, -1.0), True)]
+    k = times(plus(here, number(value.offset), -1), 1 / value.scale)
+    gap = plus(plus(k, number(1)), a, -1)  # > 0
+    if all(d.law.discrete for d, _ in value.inner.terms if isinstance(d, Draw)):
+        gap = plus(gap, number(exact(1) / common_denominator([gap.constant, *(c for _, c in gap.terms)])), -1)
+    whole = all(x.denominator == 1 for x in (k.constant, *(c for _, c in k.terms)))
+    return [Bound(plus(a, k, -1)), Bound(gap)], [] if whole else [k]
 
 
 def conditions_case(literals: Sequence[Literal]) -> Case:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from dpest.engine.expressions import Expr, renamed, solved
 from dpest.engine.factors import Between, Bound
@@ -23,17 +24,28 @@ class Case:
     laws: tuple[Law, ...]
     bounds: tuple[Bound, ...]
     equations: tuple[Expr, ...]  # each == 0
+    wholes: tuple[Expr, ...] = ()  # each a whole number
+
+
+# The ways around a loop whose rounds are alike, each as the components of its conditions, with how often each occurs.
+Parts: TypeAlias = "frozenset[tuple[Placed, int]]"
+Rounds: TypeAlias = "frozenset[tuple[Parts, int]]"
 
 
 @dataclass(frozen=True)
 class Component:
-    """A connected part of a case: what is left after draws that meet one other draw are folded in."""
+    """A connected part of a case: what is left after draws that meet one other draw are folded in.
+
+    One with `rounds` is a number: how often a loop is entered on average, 1 / (1 - P(another round)).
+    """
 
     laws: tuple[Law, ...]
     folded: frozenset[tuple[Between, int]]
     bounds: frozenset[Bound]
     equations: frozenset[Expr]
     outputs: int
+    wholes: frozenset[Expr] = frozenset()
+    rounds: Rounds = frozenset()
 
 
 @dataclass(frozen=True)
@@ -44,32 +56,44 @@ class Placed:
     outputs: tuple[int, ...]
 
 
+def repeated(rounds: Rounds) -> Placed:
+    """The weight of a loop's rounds together, in terms of the first one's."""
+    return Placed(Component((), frozenset(), frozenset(), frozenset(), 0, frozenset(), rounds), ())
+
+
 def components(case: Case) -> list[Placed]:
     """The case, split into parts that share no draw."""
     link = Links()
     for e in _all_expressions(case):
         link.join([v for v, _ in e.terms])
-    parts: dict[Hashable, tuple[list[Bound], list[Expr]]] = {}
+    parts: dict[Hashable, tuple[list[Bound], list[Expr], list[Expr]]] = {}
+
+    def part(e: Expr) -> tuple[list[Bound], list[Expr], list[Expr]]:
+        return parts.setdefault(link.root(_anchor(e)), ([], [], []))
+
     for b in case.bounds:
-        parts.setdefault(link.root(_anchor(b.expression)), ([], []))[0].append(b)
+        part(b.expression)[0].append(b)
     for e in case.equations:
-        parts.setdefault(link.root(_anchor(e)), ([], []))[1].append(e)
-    return [_component(case.laws, bounds, equations) for bounds, equations in parts.values()]
+        part(e)[1].append(e)
+    for e in case.wholes:
+        part(e)[2].append(e)
+    return [_component(case.laws, *lists) for lists in parts.values()]
 
 
 def _all_expressions(case: Case) -> Iterable[Expr]:
     yield from (b.expression for b in case.bounds)
     yield from case.equations
+    yield from case.wholes
 
 
 def _anchor(e: Expr) -> int:
     return e.terms[0][0] if e.terms else 10**9
 
 
-def _component(laws: Sequence[Law], bounds: list[Bound], equations: list[Expr]) -> Placed:
+def _component(laws: Sequence[Law], bounds: list[Bound], equations: list[Expr], wholes: list[Expr]) -> Placed:
     folded, bounds = _fold(laws, bounds, equations)
     used: dict[int, None] = {}
-    for e in [*equations, *(b.expression for b in bounds), *(x for f in folded for x, _ in f.lowers + f.uppers)]:
+    for e in [*equations, *wholes, *(b.expression for b in bounds), *(x for f in folded for x in f.lowers + f.uppers)]:
         used.update(dict.fromkeys(v for v, _ in e.terms))
     draws = [v for v in used if v >= 0]
     outputs = sorted((v for v in used if v < 0), reverse=True)
@@ -80,9 +104,10 @@ def _component(laws: Sequence[Law], bounds: list[Bound], equations: list[Expr]) 
     component = Component(
         tuple(laws[v] for v in draws),
         frozenset(renamed_folded.items()),
-        frozenset(Bound(renamed(b.expression, names), b.strict) for b in bounds),
+        frozenset(Bound(renamed(b.expression, names)) for b in bounds),
         frozenset(renamed(e, names) for e in equations),
         len(outputs),
+        frozenset(renamed(e, names) for e in wholes),
     )
     return Placed(component, tuple(-1 - v for v in outputs))
 
@@ -90,8 +115,8 @@ def _component(laws: Sequence[Law], bounds: list[Bound], equations: list[Expr]) 
 def _renamed(f: Between, names: dict[int, int]) -> Between:
     return replace(
         f,
-        lowers=tuple((renamed(e, names), s) for e, s in f.lowers),
-        uppers=tuple((renamed(e, names), s) for e, s in f.uppers),
+        lowers=tuple(renamed(e, names) for e in f.lowers),
+        uppers=tuple(renamed(e, names) for e in f.uppers),
     )
 
 
@@ -121,13 +146,13 @@ def _fold(laws: Sequence[Law], bounds: list[Bound], equations: list[Expr]) -> tu
 
 def between(law: Law, draw: int, bounds: Iterable[Bound]) -> Between:
     """The probability that a draw satisfies its bounds, as a function of the other variables in them."""
-    lowers: set[tuple[Expr, bool]] = set()
-    uppers: set[tuple[Expr, bool]] = set()
+    lowers: set[Expr] = set()
+    uppers: set[Expr] = set()
     for b in bounds:
         side = lowers if b.expression.coefficient(draw) > 0 else uppers
-        side.add((solved(b.expression, draw), b.strict and law.discrete))
+        side.add(solved(b.expression, draw))
     return Between(law, tuple(sorted(lowers, key=_order)), tuple(sorted(uppers, key=_order)))
 
 
-def _order(item: tuple[Expr, bool]) -> tuple[object, ...]:
-    return (item[0].terms, item[0].constant, item[1])
+def _order(e: Expr) -> tuple[object, ...]:
+    return e.terms, e.constant

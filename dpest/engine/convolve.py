@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpest.engine.expressions import Expr
+from dpest.engine.expressions import Expr, expr
 from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Integral
 from dpest.laws.continuous import Gaussian, Laplace, LaplaceSum
 from dpest.laws.discrete import Atoms
@@ -17,6 +17,7 @@ from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.logspace import Floats, log_sum_by_row
 from dpest.numerics.quadrature import with_tails
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _REACH = -300.0
 _MOST_POINTS = 4000
@@ -69,14 +70,14 @@ def _rows(bounds: Sequence[Bound], factors: Sequence[Factor]) -> list[Expr]:
             case Density(place=place):
                 rows.append(place)
             case Between(lowers=lowers, uppers=uppers):
-                rows.extend(e for e, _ in lowers + uppers)
+                rows.extend(lowers + uppers)
     return rows
 
 
 def _proportional(laws: dict[int, Law], rows: list[Expr]) -> list[list[int]]:
     """Draws whose columns of coefficients are proportional, two or more at a time."""
     groups: dict[tuple[object, ...], list[int]] = {}
-    columns: dict[int, list[tuple[int, float]]] = {v: [] for v in laws}
+    columns: dict[int, list[tuple[int, Rational]]] = {v: [] for v in laws}
     for i, e in enumerate(rows):
         for v, c in e.terms:
             if v in columns:
@@ -84,35 +85,31 @@ def _proportional(laws: dict[int, Law], rows: list[Expr]) -> list[list[int]]:
     for v, column in columns.items():
         if column:
             lead = column[0][1]
-            key = (laws[v].discrete, *((i, round(c / lead, 12)) for i, c in column))
+            key = (laws[v].discrete, *((i, c / lead) for i, c in column))
             groups.setdefault(key, []).append(v)
     return [g for g in groups.values() if len(g) > 1]
 
 
-def _weights(rows: list[Expr], group: list[int]) -> list[float]:
+def _weights(rows: list[Expr], group: list[int]) -> list[Rational]:
     row = next(e for e in rows if e.coefficient(group[0]))
     return [row.coefficient(v) / row.coefficient(group[0]) for v in group]
 
 
-def _families(laws: dict[int, Law], group: list[int], weights: list[float]) -> list[list[int]]:
-    """Draws of the group whose sum has a closed form: Gaussians, Laplace draws of one scale, finite ones."""
+def _families(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> list[list[int]]:
+    """Draws of the group whose sum has a closed form: Gaussians, Laplace draws of one scale, finite ones on one lattice."""
     found: dict[object, list[int]] = {}
     for v, w in zip(group, weights, strict=True):
         law = laws[v]
         if isinstance(law, Gaussian):
             found.setdefault("gaussian", []).append(v)
         elif isinstance(law, Laplace):
-            found.setdefault(("laplace", f"{abs(w) * law.b:.12g}"), []).append(v)
-        elif isinstance(law, Discrete) and law.finite:
-            found.setdefault("finite", []).append(v)
+            found.setdefault(("laplace", abs(w) * exact(law.b)), []).append(v)
+        elif isinstance(law, Discrete) and law.finite and law.integral:
+            found.setdefault(("finite", abs(w)), []).append(v)
     return [members for members in found.values() if len(members) > 1]
 
 
-def _near(a: float, b: float) -> bool:
-    return abs(a - b) <= 1e-12 * abs(b)
-
-
-def _sum_law(laws: dict[int, Law], group: list[int], weights: list[float]) -> Law | None:
+def _sum_law(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> Law | None:
     """The law of (combination) / (coefficient of the first draw): it takes the first draw's place."""
     total: Law = laws[group[0]]
     for v, w in zip(group[1:], weights[1:], strict=True):
@@ -124,11 +121,12 @@ def _sum_law(laws: dict[int, Law], group: list[int], weights: list[float]) -> La
 
 
 @lru_cache(maxsize=256)
-def sum_law(a: Law, b: Law, weight: float) -> Law | None:
+def sum_law(a: Law, b: Law, weight: Rational | float) -> Law | None:
     """The law of A + weight * B for independent A and B; None where there are too many points."""
+    weight = exact(weight)
     if isinstance(a, Gaussian) and isinstance(b, Gaussian):
-        return Gaussian(float(np.hypot(a.sigma, weight * b.sigma)))
-    if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and _near(abs(weight) * b.b, a.b):
+        return Gaussian(math.hypot(a.sigma, float(weight) * b.sigma))
+    if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and abs(weight) * exact(b.b) == exact(a.b):
         return LaplaceSum(a.b, 2 if isinstance(a, Laplace) else a.n + 1)
     if isinstance(a, Discrete) and isinstance(b, Discrete):
         return _atoms_sum(a, b, weight)
@@ -137,27 +135,28 @@ def sum_law(a: Law, b: Law, weight: float) -> Law | None:
     return None
 
 
-def _atoms_sum(a: Discrete, b: Discrete, weight: float) -> Atoms | None:
-    if not (a.finite and b.finite):
+def _atoms_sum(a: Discrete, b: Discrete, weight: Rational) -> Atoms | None:
+    if not (a.finite and b.finite and a.integral and b.integral and weight.denominator == 1):
         return None
     (x, log_p), (y, log_q) = a.window(0.0), b.window(0.0)
     if len(x) * len(y) > _MOST_POINTS * 250:
         return None
-    sums = np.round(np.add.outer(x, weight * y), 12).ravel()
+    sums = np.add.outer(x, float(weight) * y).ravel()
     points, where = np.unique(sums, return_inverse=True)
     logs = log_sum_by_row(where.ravel(), np.add.outer(log_p, log_q).ravel(), len(points))
     if len(points) > _MOST_POINTS:
         return None
-    return Atoms(tuple(points.tolist()), tuple(logs.tolist()), f"{a.words()} + {weight:g} * {b.words()}")
+    return Atoms(tuple(points.tolist()), tuple(logs.tolist()), f"{a.words()} + {float(weight):g} * {b.words()}")
 
 
-def _density_sum(a: Continuous, b: Continuous, weight: float) -> Continuous:
+def _density_sum(a: Continuous, b: Continuous, ratio: Rational) -> Continuous:
     # Variable 0 is integrated out, variable 1 is the sum; the narrower of the two is integrated over the wider's density.
+    weight = float(ratio)
     if abs(weight) * b.scale <= a.scale:
-        factor = Integral(0, b, (), (), (Density(a, Expr(((0, -weight), (1, 1.0)), 0.0)),))
+        factor = Integral(0, b, (), (), (Density(a, expr(((0, -ratio), (1, ONE)), ZERO)),))
         shift = 0.0
     else:
-        factor = Integral(0, a, (), (), (Density(b, Expr(((0, -1.0 / weight), (1, 1.0 / weight)), 0.0)),))
+        factor = Integral(0, a, (), (), (Density(b, expr(((0, -1 / ratio), (1, 1 / ratio)), ZERO)),))
         shift = -math.log(abs(weight))
     kinks = tuple(sorted({x + weight * y for x in a.kinks for y in b.kinks}))
     scale = min(a.scale, abs(weight) * b.scale)
@@ -199,7 +198,7 @@ def _factor_without(f: Factor, gone: set[int]) -> Factor:
         case Between():
             return replace(
                 f,
-                lowers=tuple((_without(e, gone), s) for e, s in f.lowers),
-                uppers=tuple((_without(e, gone), s) for e, s in f.uppers),
+                lowers=tuple(_without(e, gone) for e in f.lowers),
+                uppers=tuple(_without(e, gone) for e in f.uppers),
             )
     return f

@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from dpest.engine.component import Component, between
+from dpest.engine.component import Component, Rounds, between
 from dpest.engine.convolve import merged_sums
 from dpest.engine.expressions import Expr, solved, substituted
-from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral
+from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole
 from dpest.engine.feasible import contradictory
 from dpest.errors import BudgetExceeded
 from dpest.laws.law import Continuous, Law
@@ -76,6 +76,8 @@ IMPOSSIBLE = Measure(-math.inf, (), 0)
 
 def eliminate(component: Component) -> Measure:
     """The component's measure on its outputs."""
+    if component.rounds:
+        return Measure(0.0, (_series(component.rounds),), 0)
     if component.bounds and contradictory(component.bounds, component.laws):
         return replace(IMPOSSIBLE, outputs=component.outputs)
     state = _State.start(component)
@@ -88,6 +90,19 @@ def eliminate(component: Component) -> Measure:
     if state.impossible:
         return replace(IMPOSSIBLE, outputs=component.outputs)
     return Measure(state.log_constant, tuple(state.factors), component.outputs)
+
+
+def _series(rounds: Rounds) -> _Number:
+    """1 / (1 - a), where a is the probability of another round: the sum of a geometric series."""
+    again, off = 0.0, 0.0
+    for parts, count in rounds:
+        logs = [(times, *eliminate(p.component).log(np.empty((1, 0)))) for p, times in parts]
+        weight = count * math.exp(math.fsum(times * float(log[0]) for times, log, _ in logs))
+        again += weight
+        off += weight * sum(times * float(error[0]) for times, _, error in logs)
+    if not 1 - again > 1e-12:
+        raise BudgetExceeded("a loop that goes on for ever with probability 1, as far as floats can tell")
+    return _Number(-math.log1p(-again), (off + ROUNDING) / (1 - again))
 
 
 @dataclass
@@ -106,6 +121,7 @@ class _State:
     def start(component: Component) -> _State:
         factors: list[Factor] = [replace(f, power=k) for f, k in component.folded]
         factors.sort(key=repr)
+        factors += [Whole(e) for e in sorted(component.wholes, key=repr)]
         return _State(dict(enumerate(component.laws)), sorted(component.bounds, key=repr), factors, {})
 
     def merged_equations(self, component: Component) -> list[Expr]:
@@ -125,7 +141,7 @@ class _State:
             if equation.terms:
                 self.factors.append(Identity(equation))
                 return True
-            return abs(equation.constant) <= 1e-12
+            return not equation.constant
         smooth = [v for v in draws if not self.laws[v].discrete]
         if smooth and not any(v < 0 for v, _ in equation.terms):
             return False  # an equation between continuous draws holds with probability zero
@@ -134,7 +150,7 @@ class _State:
         value = solved(equation, pivot)
         law = self.laws.pop(pivot)
         if smooth:
-            self.log_constant -= math.log(abs(equation.coefficient(pivot)))
+            self.log_constant -= math.log(abs(float(equation.coefficient(pivot))))
         self._replace(pivot, value, smooth=bool(smooth))
         self.replaced = (*((v, substituted(e, pivot, value)) for v, e in self.replaced), (pivot, value))
         self.factors.append(Density(law, value))
@@ -162,7 +178,7 @@ class _State:
                 open_bounds.append(b)
             elif b.expression.terms:
                 self.factors.append(Indicator(b))
-            elif b.expression.constant < 0 or (b.strict and b.expression.constant == 0):
+            elif b.expression.constant < 0:
                 self.impossible = True
         self.bounds = open_bounds
 
@@ -214,7 +230,7 @@ class _State:
     @staticmethod
     def _absorbed(law: Continuous, v: int, factors: Sequence[Factor]) -> Continuous:
         """The law times factors of the same draw, as a law of its own: its constraints stay closed forms."""
-        kinks = sorted({_root(k, v) for f in factors for k in f.kinks} | set(law.kinks))
+        kinks = sorted({float(solved(k, v).constant) for f in factors for k in f.kinks} | set(law.kinks))
         low, high = law.reach(TABLE_REACH)
         finest = min(x.scale for x in (law, *(y for f in factors for y in f.laws())) if isinstance(x, Continuous))
         inside = np.array([[k for k in kinks if low < k < high]]).reshape(1, -1)
@@ -247,10 +263,6 @@ def _width(law: Law) -> float:
     return law.scale if isinstance(law, Continuous) else 0.0
 
 
-def _root(k: Expr, v: int) -> float:
-    return -k.constant / k.coefficient(v)
-
-
 def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
     if v not in f.scope:
         return f
@@ -258,8 +270,8 @@ def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
         case Between():
             return replace(
                 f,
-                lowers=tuple((substituted(e, v, value), s) for e, s in f.lowers),
-                uppers=tuple((substituted(e, v, value), s) for e, s in f.uppers),
+                lowers=tuple(substituted(e, v, value) for e in f.lowers),
+                uppers=tuple(substituted(e, v, value) for e in f.uppers),
             )
         case Density():
             return replace(f, place=substituted(f.place, v, value))

@@ -14,11 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
-from dpest.engine.expressions import Expr, Values, distinct, meetings, plus, substituted
+from dpest.engine.expressions import Expr, Values, distinct, meetings, number, plus, single, solved, substituted
+from dpest.engine.gaps import differences, log_gap
 from dpest.errors import BudgetExceeded
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.logspace import Floats, log_sum
-from dpest.numerics.quadrature import Rows, integrate, with_tails
+from dpest.numerics.quadrature import Integrals, LogFunction, Rows, integrate, with_tails
+from dpest.numerics.rationals import exact
 
 LOG_REACH = -3000.0  # integrals leave out at most this much of a draw's mass, as a logarithm
 LOG_WINDOW = -80.0  # sums over infinite laws leave out at most this much of one, as a logarithm
@@ -31,10 +33,9 @@ Answer = tuple[Floats, Floats | float]  # logarithms, and their relative errors
 
 @dataclass(frozen=True)
 class Bound:
-    """expression >= 0, or > 0 where strict."""
+    """expression >= 0."""
 
     expression: Expr
-    strict: bool
     smooth: bool = False  # a continuous draw was solved for in it: its boundary has probability zero
 
 
@@ -65,39 +66,43 @@ class Between(Factor):
     """P(a draw lies between bounds that other variables set), to some power."""
 
     law: Law
-    lowers: tuple[tuple[Expr, bool], ...]  # (bound, strict)
-    uppers: tuple[tuple[Expr, bool], ...]
+    lowers: tuple[Expr, ...]
+    uppers: tuple[Expr, ...]
     power: int = 1
 
     @cached_property
     def scope(self) -> frozenset[int]:
-        return frozenset(v for e, _ in self.lowers + self.uppers for v in e.variables())
+        return frozenset(v for e in self.lowers + self.uppers for v in e.variables())
 
     @cached_property
     def kinks(self) -> tuple[Expr, ...]:
-        places = [e for e, _ in self.lowers + self.uppers]
+        places = [*self.lowers, *self.uppers]
         if isinstance(self.law, Continuous):
-            places += [Expr((), k) for k in self.law.kinks]
+            places += [number(k) for k in self.law.kinks]
         inner = -10**9  # any number that is no variable
-        return meetings([plus(Expr(((inner, 1.0),), 0.0), p, -1.0) for p in places], inner)
+        return meetings([plus(single(inner), p, -1) for p in places], inner)
+
+    @cached_property
+    def _widths(self) -> tuple[Expr, ...]:
+        return differences(self.lowers, self.uppers)
 
     def log(self, values: Values) -> Answer:
         law = self.law
         error: Floats | float = law.error
         if isinstance(law, Continuous):
-            low = _largest([e.at(values) for e, _ in self.lowers])
-            high = _smallest([e.at(values) for e, _ in self.uppers])
+            low = _largest([e.at(values) for e in self.lowers])
+            high = _smallest([e.at(values) for e in self.uppers])
             if not self.lowers:
                 out = law.log_cdf(high)
             elif not self.uppers:
                 out = law.log_sf(low)
             else:
-                out = law.log_interval(low, high)
-                error = error + _width_error(np.asarray(low), np.asarray(high), law.scale)
+                out, more = log_gap(law, low, high, _smallest([e.at(values) for e in self._widths]))
+                error = error + more
         else:
             assert isinstance(law, Discrete)
-            first = _largest([law.first(e.at(values), strict) for e, strict in self.lowers])
-            last = _smallest([law.last(e.at(values), strict) for e, strict in self.uppers])
+            first = _largest([law.first(e.at(values), False) for e in self.lowers])
+            last = _smallest([law.last(e.at(values), False) for e in self.uppers])
             out = law.log_between(first, last)
         return (out if self.power == 1 else self.power * out), self.power * error
 
@@ -119,13 +124,10 @@ class Density(Factor):
     @cached_property
     def kinks(self) -> tuple[Expr, ...]:
         points = self.law.kinks if isinstance(self.law, Continuous) else ()
-        return tuple(Expr(self.place.terms, self.place.constant - k) for k in points)
+        return tuple(Expr(self.place.terms, self.place.constant - exact(k)) for k in points)
 
     def log(self, values: Values) -> Answer:
-        x = self.place.at(values)
-        if self.law.discrete:
-            x = snapped(np.asarray(x, float))
-        return self.law.log_density(x), self.law.error
+        return self.law.log_density(self.place.at(values)), self.law.error
 
     def laws(self) -> Iterator[Law]:
         yield self.law
@@ -146,11 +148,8 @@ class Indicator(Factor):
         return (self.bound.expression,)
 
     def log(self, values: Values) -> Answer:
-        x = np.asarray(self.bound.expression.at(values), float)
-        if self.bound.smooth:  # closed on both sides: at its edge a ratio of sums is no larger than on one of the sides
-            return np.where(x >= 0, 0.0, -np.inf), 0.0
-        x = snapped(x)
-        return np.where(x > 0 if self.bound.strict else x >= 0, 0.0, -np.inf), 0.0
+        # Closed on both sides where it is smooth: at its edge a ratio of sums is no larger than on one of the sides.
+        return np.where(np.asarray(self.bound.expression.at(values)) >= 0, 0.0, -np.inf), 0.0
 
 
 @dataclass(frozen=True)
@@ -166,8 +165,24 @@ class Identity(Factor):
     kinks = ()
 
     def log(self, values: Values) -> Answer:
-        x = snapped(np.asarray(self.expression.at(values), float))
-        return np.where(x == 0, 0.0, -np.inf), 0.0
+        return np.where(np.asarray(self.expression.at(values)) == 0, 0.0, -np.inf), 0.0
+
+
+@dataclass(frozen=True)
+class Whole(Factor):
+    """1 where an expression of lattice coordinates is a whole number, else 0."""
+
+    expression: Expr
+
+    @cached_property
+    def scope(self) -> frozenset[int]:
+        return frozenset(self.expression.variables())
+
+    kinks = ()
+
+    def log(self, values: Values) -> Answer:
+        x = np.asarray(self.expression.at(values), float)
+        return np.where(x == np.floor(x), 0.0, -np.inf), 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,29 +191,33 @@ class Integral(Factor):
 
     draw: int
     law: Law
-    lowers: tuple[tuple[Expr, bool], ...]
-    uppers: tuple[tuple[Expr, bool], ...]
+    lowers: tuple[Expr, ...]
+    uppers: tuple[Expr, ...]
     factors: tuple[Factor, ...]
 
     @cached_property
     def scope(self) -> frozenset[int]:
-        bounds = {v for e, _ in self.lowers + self.uppers for v in e.variables()}
+        bounds = {v for e in self.lowers + self.uppers for v in e.variables()}
         return frozenset(bounds.union(*(f.scope for f in self.factors)) - {self.draw})
 
     @cached_property
     def _surfaces(self) -> tuple[Expr, ...]:
         """Every hyperplane at which the integrand has a kink."""
-        here = Expr(((self.draw, 1.0),), 0.0)
-        own = [plus(here, e, -1.0) for e, _ in self.lowers + self.uppers]
+        own = [plus(single(self.draw), e, -1) for e in self.lowers + self.uppers]
         if isinstance(self.law, Continuous):
-            own += [Expr(here.terms, -k) for k in self.law.kinks]
+            own += [single(self.draw, -exact(k)) for k in self.law.kinks]
         return tuple(own + [k for f in self.factors for k in f.kinks])
+
+    @cached_property
+    def _breaks(self) -> tuple[Expr, ...]:
+        """Where the draw meets each of these hyperplanes."""
+        return tuple(dict.fromkeys(solved(k, self.draw) for k in self._surfaces if k.coefficient(self.draw)))
 
     @cached_property
     def kinks(self) -> tuple[Expr, ...]:
         if isinstance(self.law, Discrete):
             points = self.law.window(LOG_WINDOW)[0] if self.law.finite else np.empty(0)
-            at = (substituted(k, self.draw, Expr((), float(x))) for k in self._surfaces for x in points[:_MOST_KINKS])
+            at = (substituted(k, self.draw, number(x)) for k in self._surfaces for x in points[:_MOST_KINKS])
             return tuple(distinct(at))[:_MOST_KINKS]
         return meetings(self._surfaces, self.draw)[:_MOST_KINKS]
 
@@ -237,11 +256,11 @@ class Integral(Factor):
     def _integral(self, values: Values, rows: int) -> Answer:
         law = self.law
         assert isinstance(law, Continuous)
-        breaks = [_at_zero(k, self.draw, values) for k in self._surfaces if k.coefficient(self.draw)]
+        breaks = [np.asarray(k.at(values), float) for k in self._breaks]
         columns = np.stack([np.broadcast_to(b, (rows,)) for b in breaks], axis=1) if breaks else np.zeros((rows, 1))
         first, last = _reach(law, columns)
-        low = np.maximum(_rowwise([e.at(values) for e, _ in self.lowers], rows, -np.inf, np.maximum), first)
-        high = np.minimum(_rowwise([e.at(values) for e, _ in self.uppers], rows, np.inf, np.minimum), last)
+        low = np.maximum(_rowwise([e.at(values) for e in self.lowers], rows, -np.inf, np.maximum), first)
+        high = np.minimum(_rowwise([e.at(values) for e in self.uppers], rows, np.inf, np.minimum), last)
         columns = np.clip(columns, low[:, None], np.maximum(low, high)[:, None])
 
         def log_f(row: Rows, x: Floats) -> Answer:
@@ -253,7 +272,7 @@ class Integral(Factor):
                 out, error = out + logs, error + more
             return out, error
 
-        found = integrate(log_f, with_tails(columns, low, high, self._finest))
+        found = self._gaps_filled(integrate(log_f, with_tails(columns, low, high, self._finest)), log_f, values, low, rows)
         # What lies beyond the reach: every kink is inside it, so that the integrand only decays there.
         at_ends = log_f(np.arange(rows), np.stack([low, high], axis=1))[0]
         ends = at_ends.max(axis=1) + math.log(self._scale) + 10.0
@@ -261,14 +280,33 @@ class Integral(Factor):
         known = np.where(found.log_value > -np.inf, found.log_value, np.inf)
         return found.log_value, found.error + np.exp(np.minimum(beyond - known, 0.0))
 
+    @cached_property
+    def _widths(self) -> tuple[Expr, ...]:
+        return differences(self.lowers, self.uppers)
+
+    def _gaps_filled(self, found: Integrals, log_f: LogFunction, values: Values, low: Floats, rows: int) -> Integrals:
+        """Integrals between bounds that differ by less than quadrature resolves: the integrand times the exact width."""
+        if not self._widths:
+            return found
+        width = _rowwise([e.at(values) for e in self._widths], rows, np.inf, np.minimum)
+        narrow = (width > 0) & (width < 1e-12 * np.maximum(np.abs(low), self._finest))
+        if not np.any(narrow):
+            return Integrals(np.where(width > 0, found.log_value, -np.inf), found.error)
+        at = np.flatnonzero(narrow)
+        logs, errors = log_f(at, low[at][:, None])
+        value, error = found.log_value.copy(), np.array(found.error)
+        value[at] = logs[:, 0] + np.log(width[at])
+        error[at] = np.broadcast_to(errors, logs.shape)[:, 0] + 4 * width[at] / self._finest + 1e-12
+        return Integrals(np.where(width > 0, value, -np.inf), error)
+
     def _sum(self, values: Values, rows: int) -> Answer:
         law = self.law
         assert isinstance(law, Discrete)
         points = self._points(values, rows)
         here: dict[int, Floats] = {v: np.asarray(a)[:, None] for v, a in values.items()}
         here[self.draw] = points
-        first = _rowwise([law.first(e.at(values), s) for e, s in self.lowers], rows, -np.inf, np.maximum)[:, None]
-        last = _rowwise([law.last(e.at(values), s) for e, s in self.uppers], rows, np.inf, np.minimum)[:, None]
+        first = _rowwise([law.first(e.at(values), False) for e in self.lowers], rows, -np.inf, np.maximum)[:, None]
+        last = _rowwise([law.last(e.at(values), False) for e in self.uppers], rows, np.inf, np.minimum)[:, None]
         index = law.first(points, False)
         out = np.where((index >= first) & (index <= last), law.log_density(points), -np.inf)
         error: Floats | float = 0.0
@@ -289,7 +327,7 @@ class Integral(Factor):
         window = law.window(LOG_WINDOW)[0]
         if law.finite:
             return np.broadcast_to(window, (rows, len(window)))
-        centres = [np.broadcast_to(_at_zero(e, self.draw, values), (rows,)) for e in self._centres]
+        centres = [np.broadcast_to(np.asarray(e.at(values), float), (rows,)) for e in self._centres]
         table = np.round(np.stack([np.zeros(rows), *centres], axis=1))
         span = int((table.max(axis=1) - table.min(axis=1)).max())
         if span > _MOST_TERMS:
@@ -299,17 +337,17 @@ class Integral(Factor):
 
     @cached_property
     def _centres(self) -> list[Expr]:
-        """Expressions that vanish where a factor peaks or turns."""
+        """The draw's values at which a factor peaks or turns."""
         out: list[Expr] = []
         for f in self.factors:
             match f:
                 case Density(place=place):
                     out.append(place)
                 case Between(lowers=lowers, uppers=uppers):
-                    out.extend(e for e, _ in lowers + uppers)
+                    out.extend(lowers + uppers)
                 case _:
                     out.extend(f.kinks)
-        return [e for e in out if e.coefficient(self.draw)]
+        return [solved(e, self.draw) for e in out if e.coefficient(self.draw)]
 
 
 def _reach(law: Continuous, breaks: Floats) -> tuple[Floats, Floats]:
@@ -320,28 +358,6 @@ def _reach(law: Continuous, breaks: Floats) -> tuple[Floats, Floats]:
     first = np.minimum(low, breaks.min(axis=1) - margin) if math.isinf(support[0]) else np.full(len(breaks), low)
     last = np.maximum(high, breaks.max(axis=1) + margin) if math.isinf(support[1]) else np.full(len(breaks), high)
     return first, last
-
-
-def _width_error(low: Floats, high: Floats, scale: float) -> Floats:
-    """The relative error of an interval's probability that comes from rounding its ends."""
-    width = np.minimum(np.maximum(high - low, 1e-300), scale)
-    size = np.where(np.isfinite(low), np.abs(low), 0.0) + np.where(np.isfinite(high), np.abs(high), 0.0)
-    return np.minimum(2.3e-16 * size / width, 1.0)
-
-
-def snapped(x: Floats) -> Floats:
-    """Values within rounding of a whole number, made whole."""
-    near = np.round(x)
-    return np.where(np.abs(x - near) <= 1e-9 * np.maximum(1.0, np.abs(x)) * 1e-3, near, x)
-
-
-def _at_zero(k: Expr, draw: int, values: Values) -> Floats:
-    c = k.coefficient(draw)
-    total: Floats | float = k.constant
-    for v, x in k.terms:
-        if v != draw:
-            total = total + x * values[v]
-    return np.asarray(-total / c, float)
 
 
 def _largest(parts: list[Floats]) -> Floats | float:

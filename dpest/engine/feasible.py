@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 
 from dpest.engine.factors import Bound
 from dpest.laws.law import Law
+from dpest.numerics.rationals import ONE, Rational, exact
 
 _MOST = 2000  # inequalities that one elimination step may leave; beyond, nothing is claimed
 
-Row = tuple[dict[int, Fraction], Fraction, bool]  # terms + constant >= 0, or > 0 where strict
+Row = tuple[dict[int, Rational], Rational, bool]  # terms + constant >= 0, or > 0 where strict
 
 
 def contradictory(bounds: Iterable[Bound], laws: Sequence[Law]) -> bool:
@@ -38,17 +38,17 @@ def contradictory(bounds: Iterable[Bound], laws: Sequence[Law]) -> bool:
 
 
 def _row(b: Bound, laws: Sequence[Law]) -> Row:
-    smooth = any(v < 0 or not laws[v].discrete for v, _ in b.expression.terms)
-    return {v: Fraction(c) for v, c in b.expression.terms}, Fraction(b.expression.constant), b.strict or smooth
+    smooth = any(v >= 0 and not laws[v].discrete for v, _ in b.expression.terms)
+    return dict(b.expression.terms), b.expression.constant, smooth
 
 
 def _support(v: int, law: Law) -> list[Row]:
     low, high = law.support
     out: list[Row] = []
     if math.isfinite(low):
-        out.append(({v: Fraction(1)}, -Fraction(low), not law.discrete))
+        out.append(({v: ONE}, -exact(low), not law.discrete))
     if math.isfinite(high):
-        out.append(({v: Fraction(-1)}, Fraction(high), not law.discrete))
+        out.append(({v: -ONE}, exact(high), not law.discrete))
     return out
 
 

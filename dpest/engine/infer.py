@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpest.engine.cases import Affine, Constant, Expansion, Floor, Numbering, expand, floor_bounds
+from dpest.engine.cases import Affine, Constant, Expansion, Floor, LeafValue, Numbering, expand, floor_conditions
 from dpest.engine.component import Case, Placed, components
 from dpest.engine.eliminate import eliminate
-from dpest.engine.expressions import Expr, coordinate, plus
+from dpest.engine.expressions import Expr, coordinate, number, plus, single, times
+from dpest.engine.factors import Bound
 from dpest.engine.joint_samples import joint_samples
-from dpest.engine.lattice import lattice_points
+from dpest.engine.lattice import floor_points, of_floor, of_sum, spanned, sum_points
+from dpest.engine.literal import Bounds, narrowed
 from dpest.engine.settings import sampling_samples
 from dpest.engine.streams import stream
 from dpest.errors import ExactRefused
@@ -24,6 +27,7 @@ from dpest.laws.law import Continuous
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import with_tails
+from dpest.numerics.rationals import exact
 
 GRID_POINTS = 8001
 
@@ -79,17 +83,20 @@ def _law(cases: list[Expansion]) -> ValueLaw:
     smooth: list[tuple[Expansion, list[Placed]]] = []
     error = 0.0
     for case in cases:
-        placed = _placed(case)
+        numbering = Numbering()
+        bounds = numbering.bounds(case.literals)
         value = case.values[0]
         if isinstance(value, Affine) and value.continuous:
-            smooth.append((case, placed))
+            row = numbering.expression(value.value.terms, value.value.constant)
+            equation = plus(row, single(coordinate(0)), -1)
+            smooth.append((case, components(Case(tuple(numbering.laws), tuple(bounds), (equation,)))))
             continue
-        points = np.array([[0.0]]) if isinstance(value, Constant) else lattice_points(value)[:, None]
+        points, placed, name = _points(value, numbering, bounds, narrowed({}, case.literals))
         logs, off = _logs(placed, points)
         error = max(error, off)
         for point, log_p in zip(points[:, 0], logs, strict=True):
-            x = value.value if isinstance(value, Constant) else float(point)
             if log_p > -math.inf:
+                x = name(point)
                 key = "NaN" if isinstance(x, float) and math.isnan(x) else x
                 names.setdefault(key, x)
                 masses.setdefault(key, []).append(float(log_p))
@@ -98,24 +105,31 @@ def _law(cases: list[Expansion]) -> ValueLaw:
     return ValueLaw(tuple(sorted(atoms, key=_order)), density, max(error, density.error if density else 0.0))
 
 
+def _points(
+    value: LeafValue, numbering: Numbering, bounds: list[Bound], spans: Bounds
+) -> tuple[Floats, list[Placed], Callable[[float], Any]]:
+    """Where a discrete value can lie, in steps of its lattice; the case in those steps; and what a step stands for."""
+    there = coordinate(0)
+    match value:
+        case Constant(value=constant):
+            return np.zeros((1, 1)), components(Case(tuple(numbering.laws), tuple(bounds), ())), lambda _: constant
+        case Affine(value=terms):
+            row = numbering.expression(terms.terms, terms.constant)
+            lattice = spanned([of_sum(row, numbering.laws)])
+            equation = plus(times(plus(row, number(lattice.origin), -1), 1 / lattice.step), single(there), -1)
+            placed = components(Case(tuple(numbering.laws), tuple(bounds), (equation,)))
+            points = sum_points(row, numbering.laws, lattice)
+        case Floor():
+            lattice = of_floor(value)
+            more, _ = floor_conditions(value, numbering, Expr(((there, lattice.step),), lattice.origin))
+            placed = components(Case(tuple(numbering.laws), (*bounds, *more), ()))
+            points = floor_points(value, lattice, spans)
+    return points[:, None], placed, lambda t: float(lattice.origin + lattice.step * exact(t))
+
+
 def _order(atom: tuple[Any, float]) -> tuple[bool, float, str]:
     number = isinstance(atom[0], int | float) and not math.isnan(atom[0])
     return not number, atom[0] if number else 0.0, str(atom[0])
-
-
-def _placed(case: Expansion) -> list[Placed]:
-    numbering = Numbering()
-    bounds = numbering.bounds(case.literals)
-    equations: list[Expr] = []
-    match case.values[0]:
-        case Affine(value=value):
-            row = numbering.expression(value.terms, value.constant)
-            equations.append(plus(row, Expr(((coordinate(0), 1.0),), 0.0), -1.0))
-        case Floor() as floor:
-            bounds.extend(floor_bounds(floor, numbering, 0))
-        case Constant():
-            pass
-    return components(Case(tuple(numbering.laws), tuple(bounds), tuple(equations)))
 
 
 def _logs(placed: list[Placed], y: Floats) -> tuple[Floats, float]:
@@ -147,4 +161,4 @@ def _density(cases: list[tuple[Expansion, list[Placed]]]) -> Panels:
 
 
 def _root(k: Expr) -> float:
-    return -k.constant / k.terms[0][1]
+    return float(-k.constant / k.terms[0][1])

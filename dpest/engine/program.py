@@ -12,13 +12,13 @@ import numpy.typing as npt
 from dpest.core import RUN, Dist, conjunction, wrap
 from dpest.engine.cases import expand
 from dpest.engine.joint_samples import joint_samples
+from dpest.engine.literal import Literal
 from dpest.engine.outputs import Flat, rebuild
-from dpest.engine.resolve import Literal
 from dpest.engine.settings import sampling_samples
 from dpest.engine.streams import stream
 from dpest.engine.trace import Path, trace
 from dpest.errors import ExactRefused, InvalidInput, UnsupportedOutput
-from dpest.graph.nodes import Compare, Linear, Where, draws_of, is_node
+from dpest.graph.nodes import Compare, Linear, Relation, Where, draws_of, is_node
 from dpest.laws.grid import Sample
 
 
@@ -127,7 +127,7 @@ def _tree(paths: list[tuple[tuple[tuple[Literal, ...], ...], Any]], depth: int) 
         return yes
     # The last way of a fork needs no condition; it is met one level further down.
     no = _tree(rest, depth + (len({id(p[0][depth]) for p in rest}) == 1))
-    condition = conjunction(tuple(Compare(x.relation, Linear(x.terms, x.constant)) for x in step))
+    condition = conjunction(tuple(Compare(Relation.GE, Linear(x.terms, x.constant)) for x in step))
     same = not is_node(yes) and not is_node(no) and type(yes) is type(no) and (yes == no or (yes != yes and no != no))
     return yes if same else Where(condition, yes, no)
 

@@ -7,14 +7,17 @@ as many arguments as it takes.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
+from dpest.engine.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
+from dpest.engine.literal import Literal
+from dpest.engine.whole import Program, Uneven, at_least
 from dpest.errors import ExactRefused
-from dpest.graph.logic import compare, conjunction, negate, truth
+from dpest.graph.logic import truth
 from dpest.graph.nodes import (
     NODES,
     All,
@@ -33,78 +36,16 @@ from dpest.graph.nodes import (
     Rounded,
     Rounding,
     Where,
+    Written,
     combine,
-    draws_of,
     linear,
     scaled,
-    simplified,
-    whole,
 )
-from dpest.laws.law import Continuous, Discrete
+from dpest.graph.plain import Unknown, evaluate
+from dpest.numerics.rationals import ONE, Rational, ceil, common_measure, exact, floor
 
-
-@dataclass(frozen=True)
-class Literal:
-    """A comparison of draws with a constant that holds on a path: terms + constant >= 0, > 0 or == 0."""
-
-    terms: tuple[tuple[Draw, float], ...]
-    constant: float
-    relation: Relation
-
-    @cached_property
-    def spokes(self) -> dict[int, Any]:
-        """What the condition contributes to a star, by the draw at the star's centre; filled by `stars`."""
-        return {}
-
-    @cached_property
-    def direction(self) -> tuple[Any, float, bool]:
-        """As `direction >= bound`, or <= where flipped: (direction, bound, flipped)."""
-        terms = sorted(((id(d), c) for d, c in self.terms), key=lambda t: t[0])
-        lead = terms[0][1]
-        return tuple((i, c / lead) for i, c in terms), -self.constant / lead, lead < 0
-
-    @cached_property
-    def smooth(self) -> bool:
-        """Whether a continuous draw takes part: ties then have probability zero."""
-        return any(not d.law.discrete for d, _ in self.terms)
-
-    @cached_property
-    def by_support(self) -> bool | None:
-        """Whether the draws' supports alone decide the inequality; None where they do not."""
-        low = high = self.constant
-        for draw, c in self.terms:
-            a, b = draw.law.support
-            low += c * (a if c > 0 else b)
-            high += c * (b if c > 0 else a)
-        strict = self.relation is Relation.GT
-        if low > 0 or (low == 0 and (self.smooth or not strict)):
-            return True
-        return False if high < 0 or (high == 0 and (self.smooth or strict)) else None
-
-    @cached_property
-    def grain(self) -> float:
-        """How far apart two bounds on one direction may be by the rounding of their constants alone; 0 on a lattice."""
-        scales = [abs(c) * d.law.scale for d, c in self.terms if isinstance(d.law, Continuous)]
-        lead = abs(min(self.terms, key=lambda t: id(t[0]))[1])
-        return (1e-13 * sum(scales) + 1e-14 * abs(self.constant)) / lead if scales else 0.0
-
-    def negated(self) -> Literal:
-        """The opposite of an inequality."""
-        opposite = Relation.GT if self.relation is Relation.GE else Relation.GE
-        out = Literal(tuple((d, -c) for d, c in self.terms), -self.constant, opposite)
-        direction, bound, flipped = self.direction
-        out.__dict__["direction"] = direction, bound, not flipped
-        return out
-
-
-class Ask(Protocol):
-    """Decides what the graph leaves open, forking the run where neither supports nor earlier conditions decide it."""
-
-    def __call__(self, literal: Literal) -> bool:
-        """Which way one inequality over draws goes."""
-
-    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
-        """Which of several disjoint, exhaustive conjunctions holds."""
+HALF = exact(0.5)
+Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
 
 
 def decide(condition: Any, ask: Ask) -> bool:
@@ -116,63 +57,53 @@ def decide(condition: Any, ask: Ask) -> bool:
             return not decide(value, ask)
         case All(values=values):
             return all(decide(v, ask) for v in values)
-        case Compare(relation=relation, value=value):
-            return _compared(relation, value, ask)
+        case Compare():
+            return _compared(condition, ask, {})
         case _:
             return decide(truth(condition), ask)
 
 
-def affine(x: Any, ask: Ask) -> Linear:
+def affine(x: Any, ask: Ask, became: Became | None = None) -> Linear:
     """A number as an affine expression of draws (or of roundings, which stay); truth values count as 0 and 1."""
     value = linear(x)
-    plain = all(isinstance(n, Draw | Rounded) for n, _ in value.terms)
-    if plain:
+    if all(isinstance(n, Draw | Rounded) for n, _ in value.terms):
         return value
     out = Linear((), value.constant)
     for node, c in value.terms:
-        out = combine(out, _reduced(node, ask), c)
-    return affine(out, ask)
+        out = combine(out, _reduced(node, ask, {} if became is None else became), c)
+    return affine(out, ask, became)
 
 
-def leaf(x: Any, ask: Ask) -> Any:
-    """An output value brought down to a constant, an affine expression of draws, or a rounding of one."""
-    while isinstance(x, Where):
-        x = x.yes if decide(x.condition, ask) else x.no
-    match x:
-        case Compare() | Not() | All():
-            return decide(x, ask)
-        case ArgExtreme():
-            return _index(x, ask)
-        case _ if isinstance(x, NODES):
-            return simplified(affine(x, ask))
-        case _:
-            return x
-
-
-def _reduced(node: Node, ask: Ask) -> Linear:
-    """One node as an affine expression of simpler ones."""
+def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
+    """One node as an affine expression of simpler ones; what it came down to is noted."""
+    out: Any
     match node:
         case Draw() | Rounded():
             return linear(node)
         case Linear():
             return node
         case Compare() | Not() | All():
-            return linear(float(decide(node, ask)))
+            out = decide(node, ask)
         case Where(condition=condition, yes=yes, no=no):
-            return linear(_numeric(yes if decide(condition, ask) else no))
+            out = _numeric(yes if decide(condition, ask) else no)
         case Extreme(pick=pick, values=values):
-            return linear(values[_index(ArgExtreme(pick, values), ask)])
+            out = values[index(ArgExtreme(pick, values), ask)]
         case ArgExtreme():
-            return linear(float(_index(node, ask)))
+            out = index(node, ask)
         case Product(left=left, right=right):
-            return _product(left, right, ask)
+            return _product(left, right, ask, became)
         case Quotient(left=left, right=right):
-            return scaled(linear(left), 1.0 / pinned(right, ask, "a division by a random value"))
+            divisor = exact(pinned(right, ask, "a division by a random value", became))
+            if not divisor:
+                raise ExactRefused("a division by a random value that may be zero")
+            return scaled(linear(left), 1 / divisor)
         case Apply(function=function):
             name = getattr(function, "__name__", "a function")
             raise ExactRefused(f"{name} is applied to a random value: such a function can be sampled, not inferred")
         case _:
             assert_never(node)
+    became[id(node)] = out
+    return linear(out)
 
 
 def _numeric(x: Any) -> Any:
@@ -181,115 +112,166 @@ def _numeric(x: Any) -> Any:
     raise ExactRefused(f"arithmetic on a value that may be {x!r}")
 
 
+# -- comparisons -------------------------------------------------------------------------------------------------------
+
+
 @lru_cache(maxsize=1 << 14)
-def _plain_literal(relation: Relation, value: Linear) -> Literal | None:
-    """An inequality of draws alone, as one object for one node: what is known of it is worked out once."""
+def _smooth_literal(relation: Relation, value: Linear) -> Literal | None:
+    """An inequality in which a continuous draw takes part, as one object for one node: what is known of it is kept."""
     terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
     plain = relation is not Relation.EQ and len(terms) == len(value.terms) > 0
-    return Literal(terms, value.constant, relation) if plain else None
+    found = Literal(terms, value.constant) if plain else None
+    return found if found is not None and found.smooth else None
 
 
-def _compared(relation: Relation, value: Linear, ask: Ask) -> bool:
-    """Decides value >= 0, > 0 or == 0; an extreme value is compared argument by argument."""
-    plain = _plain_literal(relation, value)
+def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
+    """Decides a comparison with zero; an extreme value is compared argument by argument."""
+    relation, value = condition.relation, condition.value
+    plain = _smooth_literal(relation, value)
     if plain is not None:
         return ask(plain)
     if relation is not Relation.EQ:
         for node, c in value.terms:
             if isinstance(node, Extreme):
-                rest = combine(value, linear(node), -c)
-                each = (compare(relation, combine(rest, linear(v), c), 0.0) for v in node.values)
-                some = (node.pick is Pick.MAX) == (c > 0)
-                return any(decide(e, ask) for e in each) if some else all(decide(e, ask) for e in each)
-    expression = affine(value, ask)
+                return _extreme_compared(condition, node, c, ask, became)
+    expression = affine(value, ask, became)
+    program = partial(_said, condition, became)
     if any(isinstance(n, Rounded) for n, _ in expression.terms):
-        return _rounded_compared(relation, expression, ask)
-    return _atomic(relation, expression, ask)
+        return _rounded_compared(relation, expression, ask, became, program)
+    return atomic(relation, expression, ask, program)
 
 
-def _atomic(relation: Relation, value: Linear, ask: Ask) -> bool:
-    """A comparison of draws alone; equality is two inequalities, and never holds where a continuous draw is left."""
-    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
-    if not terms:
-        return decide(compare(relation, value, 0.0), ask)
-    if relation is not Relation.EQ:
-        return ask(Literal(terms, value.constant, relation))
-    if any(not d.law.discrete for d, _ in terms):
-        return False
-    at_least = Literal(terms, value.constant, Relation.GE)
-    return ask(at_least) and not ask(Literal(terms, value.constant, Relation.GT))
+def _said(condition: Any, became: Became, point: dict[int, int | float]) -> bool | None:
+    """What the program's own arithmetic says of a condition where the draws have these values."""
+    try:
+        return bool(evaluate(condition, {**became, **point}))
+    except (Unknown, ArithmeticError):
+        return None
 
 
-def _rounded_compared(relation: Relation, value: Linear, ask: Ask) -> bool:
+def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, became: Became) -> bool:
+    rest = combine(condition.value, linear(node), -c)
+
+    def holds(v: Any) -> bool:
+        value = combine(rest, linear(v), c)
+        one = Compare(condition.relation, value, condition.written)
+        return _compared(one, ask, {**became, id(node): v}) if value.terms else sign(condition.relation, value.constant)
+
+    some = (node.pick is Pick.MAX) == (c > 0)
+    return any(map(holds, node.values)) if some else all(map(holds, node.values))
+
+
+# -- roundings ---------------------------------------------------------------------------------------------------------
+
+
+def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Became, program: Program) -> bool:
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
     node, c = value.terms[0]
-    if len(value.terms) != 1 or (halves_matter(node) and has_finitely_many_points(value)):
-        return decide(compare(relation, _unrounded(value, ask), 0.0), ask)
+    if len(value.terms) != 1:
+        return atomic(relation, _unrounded(value, ask, became), ask, program)
     assert isinstance(node, Rounded)
-    inner, sign = _as_floor(node)
-    bound = -value.constant / (c * sign)  # c * sign * floor(inner) relation' -constant
+    bound = -value.constant / c
+    nearest = floor(bound + HALF)
+    said = program({id(node): nearest})
     if relation is Relation.EQ:
-        whole = bound == math.floor(bound)
-        return whole and decide(conjunction((_floor_at_least(inner, bound), negate(_floor_at_least(inner, bound + 1)))), ask)
+        ties = bound == nearest if said is None else said
+        return ties and decide(_reaches(node, nearest), ask) and not decide(_reaches(node, nearest + 1), ask)
     strict = relation is Relation.GT
-    if c * sign > 0:
-        return decide(_floor_at_least(inner, math.floor(bound) + 1 if strict else math.ceil(bound)), ask)
-    return not decide(_floor_at_least(inner, math.ceil(bound) if strict else math.floor(bound) + 1), ask)
+    if c > 0:
+        least = floor(bound) + 1 if strict else ceil(bound)
+        if said is not None:
+            least = min(least, nearest) if said else max(least, nearest + 1)
+        return decide(_reaches(node, least), ask)
+    most = ceil(bound) - 1 if strict else floor(bound)
+    if said is not None:
+        most = max(most, nearest) if said else min(most, nearest - 1)
+    return not decide(_reaches(node, most + 1), ask)
 
 
-def _as_floor(node: Rounded) -> tuple[Linear, float]:
-    """(a, s) such that the rounding is s * floor(a), almost surely."""
-    value = linear(node.value)
+def _reaches(node: Rounded, k: int) -> Any:
+    """Whether a rounding is at least a whole number, as a comparison of what it rounds."""
+    value, written = linear(node.value), (operator.ge, (node, k))
     match node.rounding:
         case Rounding.FLOOR:
-            return value, 1.0
+            return _condition(Relation.GE, combine(value, linear(k), -1), written)
         case Rounding.CEIL:
-            return scaled(value, -1.0), -1.0
+            return _condition(Relation.GT, combine(value, linear(k - 1), -1), written)
         case Rounding.ROUND:
-            if halves_matter(node):
-                raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
-            return Linear(value.terms, value.constant + 0.5), 1.0
+            # Halves go to the even side: at one of them the program itself is asked.
+            half = exact(k) - HALF
+            return _condition(Relation.GT if k % 2 else Relation.GE, Linear(value.terms, value.constant - half), written)
         case _:
             assert_never(node.rounding)
 
 
-def halves_matter(node: Node) -> bool:
-    """Whether a value is rounded to the nearest whole number and may lie half-way between two."""
-    return isinstance(node, Rounded) and node.rounding is Rounding.ROUND and all(d.law.discrete for d in draws_of(node))
+def _condition(relation: Relation, value: Linear, written: Written) -> Any:
+    return Compare(relation, value, written) if value.terms else sign(relation, value.constant)
 
 
-def _floor_at_least(inner: Linear, bound: float) -> Any:
-    return compare(Relation.GE, inner, bound)
-
-
-def floor_form(node: Rounded, ask: Ask) -> tuple[Linear, float]:
+def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
     """(a, s) with a affine in draws such that the rounding is s * floor(a), almost surely."""
-    inner, sign = _as_floor(node)
-    reduced = affine(inner, ask)
+    value = linear(node.value)
+    match node.rounding:
+        case Rounding.FLOOR:
+            inner, sign = value, 1
+        case Rounding.CEIL:
+            inner, sign = scaled(value, -1), -1
+        case Rounding.ROUND:
+            inner, sign = Linear(value.terms, value.constant + HALF), 1
+        case _:
+            assert_never(node.rounding)
+    reduced = affine(inner, ask, became)
     if any(isinstance(n, Rounded) for n, _ in reduced.terms):
-        reduced = _unrounded(reduced, ask)
+        reduced = _unrounded(reduced, ask, became)
+    if node.rounding is Rounding.ROUND and _meets_whole(reduced):
+        raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
     return reduced, sign
 
 
-def _unrounded(value: Linear, ask: Ask) -> Linear:
+def meets_halves(node: Node, ask: Ask, became: Became) -> bool:
+    """Whether a value is rounded to the nearest whole number and may lie half-way between two."""
+    if not isinstance(node, Rounded) or node.rounding is not Rounding.ROUND:
+        return False
+    value = affine(node.value, ask, became)
+    return any(isinstance(n, Rounded) for n, _ in value.terms) or _meets_whole(Linear(value.terms, value.constant + HALF))
+
+
+def _meets_whole(value: Linear) -> bool:
+    """Whether an affine expression of whole-number draws can be a whole number with positive probability."""
+    draws = [(n, c) for n, c in value.terms if isinstance(n, Draw)]
+    if any(not d.law.discrete for d, _ in draws):
+        return False
+    if not all(getattr(d.law, "integral", False) for d, _ in draws):
+        return True
+    step = common_measure([ONE, *(c for _, c in draws)])
+    return bool((value.constant / step).denominator == 1)
+
+
+def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
     """Roundings of values with finitely many points, worked out point by point."""
     out = Linear((), value.constant)
     for node, c in value.terms:
-        part = linear(node) if isinstance(node, Draw) else linear(pinned(node, ask, "arithmetic on a rounded value"))
+        if isinstance(node, Draw):
+            part = linear(became.get(id(node), node))
+        else:
+            part = linear(pinned(node, ask, "arithmetic on a rounded value", became))
         out = combine(out, part, c)
     return out
 
 
-def _index(node: ArgExtreme, ask: Ask) -> int:
+# -- the largest and the smallest --------------------------------------------------------------------------------------
+
+
+def index(node: ArgExtreme, ask: Ask) -> int:
     """Which argument is the extreme one: the first among equals, as in NumPy."""
     plain = _plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
-    sign = 1.0 if node.pick is Pick.MAX else -1.0
-    values = [scaled(affine(v, ask), sign) for v in node.values]
-    if not all(_comparable(combine(a, b, -1.0)) for a, b in combinations(values, 2)):
-        values = [_unrounded(v, ask) for v in values]
-    options, indices = _winners(values, ask)
+    became: Became = {}
+    values = [affine(v, ask, became) for v in node.values]
+    if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
+        values = [_unrounded(v, ask, became) for v in values]
+    options, indices = _winners(node.pick, node.values, values, ask, became)
     return indices[ask.choose(options)]
 
 
@@ -299,16 +281,30 @@ def _plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Lite
     expressions = [linear(v) for v in values]
     if not all(isinstance(n, Draw) for e in expressions for n, _ in e.terms):
         return None
-    return _winners([scaled(e, 1.0 if pick is Pick.MAX else -1.0) for e in expressions], None)
+    try:
+        return _winners(pick, values, expressions, None, {})
+    except Uneven:
+        return None
 
 
-def _winners(values: list[Linear], ask: Ask | None) -> tuple[list[tuple[Literal, ...]], list[int]]:
+def _winners(
+    pick: Pick, written: Sequence[Any], values: list[Linear], ask: Ask | None, became: Became
+) -> tuple[list[tuple[Literal, ...]], list[int]]:
+    """For each argument that can win: what it takes, and its index. An earlier one wins a tie."""
     options: list[tuple[Literal, ...]] = []
     indices: list[int] = []
+    signed = values if pick is Pick.MAX else [scaled(v, -1) for v in values]
+    better = (operator.gt, operator.ge) if pick is Pick.MAX else (operator.lt, operator.le)
     for i in range(len(values)):
-        beaten = _beats_all(values, i, ask)
+        beaten: list[Literal] | None = []
+        for j in range(len(values)):
+            if j != i and beaten is not None:
+                relation, wins = (Relation.GT, better[0]) if j < i else (Relation.GE, better[1])
+                condition = Compare(relation, combine(signed[i], signed[j], -1), (wins, (written[i], written[j])))
+                one = _as_literal(condition, ask, became)
+                beaten = [*beaten, one] if isinstance(one, Literal) else beaten if one else None
         if beaten is not None:
-            options.append(beaten)
+            options.append(tuple(beaten))
             indices.append(i)
     return options, indices
 
@@ -318,72 +314,63 @@ def _comparable(margin: Linear) -> bool:
     return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
 
 
-def _beats_all(values: list[Linear], i: int, ask: Ask | None) -> tuple[Literal, ...] | None:
-    """What it takes for value i to be the first of the largest; None where it cannot be."""
-    out: list[Literal] = []
-    for j, other in enumerate(values):
-        if j == i:
-            continue
-        relation = Relation.GT if j < i else Relation.GE
-        margin, relation = _without_rounding(combine(values[i], other, -1.0), relation, ask)
-        if margin.terms:
-            out.append(Literal(margin.terms, margin.constant, relation))  # type: ignore[arg-type]
-        elif margin.constant < 0 or (margin.constant == 0 and relation is Relation.GT):
-            return None
-    return tuple(out)
+def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
+    """A comparison of draws, or of one rounding with a constant, as a single inequality."""
+    relation, value = condition.relation, condition.value
+    program = partial(_said, condition, became)
+    if not value.terms:
+        return settled(relation, value.constant, program)
+    node, c = value.terms[0]
+    if isinstance(node, Rounded):
+        assert ask is not None
+        inner, sign = floor_form(node, ask, became)
+        bound, strict = -value.constant / (c * sign), relation is Relation.GT
+        if c * sign > 0:
+            inner = combine(inner, linear(floor(bound) + 1 if strict else ceil(bound)), -1)
+            relation = Relation.GE
+        else:
+            inner = combine(linear(ceil(bound) if strict else floor(bound) + 1), inner, -1)
+            relation = Relation.GT
+        return _as_literal(Compare(relation, inner), ask, became)
+    terms = tuple((n, k) for n, k in value.terms if isinstance(n, Draw))
+    if any(not d.law.discrete for d, _ in terms):
+        return Literal(terms, value.constant)
+    return at_least(terms, value.constant, relation, program)
 
 
-def _without_rounding(margin: Linear, relation: Relation, ask: Ask | None) -> tuple[Linear, Relation]:
-    """c * floor(a) + k >= 0 (or > 0) as an inequality of a."""
-    if not margin.terms or not isinstance(margin.terms[0][0], Rounded):
-        return margin, relation
-    node, c = margin.terms[0]
-    assert isinstance(node, Rounded)
-    assert ask is not None
-    inner, sign = floor_form(node, ask)
-    bound, strict = -margin.constant / (c * sign), relation is Relation.GT
-    if c * sign > 0:
-        least = math.floor(bound) + 1 if strict else math.ceil(bound)
-        return combine(inner, linear(least), -1.0), Relation.GE
-    most = math.ceil(bound) if strict else math.floor(bound) + 1
-    return combine(linear(most), inner, -1.0), Relation.GT
+# -- values with finitely many points ----------------------------------------------------------------------------------
 
 
-def _product(left: Node, right: Node, ask: Ask) -> Linear:
-    a, b = affine(left, ask), affine(right, ask)
+def _product(left: Node, right: Node, ask: Ask, became: Became) -> Linear:
+    a, b = affine(left, ask, became), affine(right, ask, became)
     if not has_finitely_many_points(a) and not has_finitely_many_points(b):
         raise ExactRefused("a product of two random values, neither of which has finitely many points")
     if has_finitely_many_points(a) and not (has_finitely_many_points(b) and len(b.terms) < len(a.terms)):
         a, b = b, a
-    return scaled(a, pinned(b, ask, "a product of random values"))
+    return scaled(a, exact(pinned(b, ask, "a product of random values", became)))
 
 
-def has_finitely_many_points(value: Linear) -> bool:
-    return all(getattr(d.law, "finite", False) for d in draws_of(value))
-
-
-def pinned(x: Any, ask: Ask, what: str) -> float:
-    """The plain number that a value with finitely many points has on this path."""
-    value = affine(x, ask)
+def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | float:
+    """The plain number that a value with finitely many points has on this path, as the program computes it."""
+    became = {} if became is None else became
+    value = affine(x, ask, became)
     if not has_finitely_many_points(value):
         raise ExactRefused(f"{what} that does not have finitely many points")
-    total = value.constant
-    for node, c in value.terms:
-        total += c * (_point(node, ask) if isinstance(node, Draw) else _rounding_value(node, ask))
-    return total
+    _pin(value, ask, became)
+    try:
+        number: int | float = evaluate(x, became)
+    except Unknown:  # zero times a value that nobody asked for
+        number = evaluate(value, became)
+    return number
 
 
-def _rounding_value(node: Node, ask: Ask) -> float:
-    assert isinstance(node, Rounded)
-    inner = pinned(node.value, ask, "a rounding")
-    return float(whole(node.rounding, inner))
-
-
-def _point(draw: Draw, ask: Ask) -> float:
-    """The point that a finite draw takes on this path."""
-    assert isinstance(draw.law, Discrete)
-    points = [float(x) for x in draw.law.window(0.0)[0]]
-    for point, following in zip(points, points[1:], strict=False):
-        if not ask(Literal(((draw, 1.0),), -following, Relation.GE)):
-            return point
-    return points[-1]
+def _pin(value: Linear, ask: Ask, became: Became) -> None:
+    """Notes the point of every draw that a value is made of."""
+    for node, _ in value.terms:
+        if id(node) in became:
+            continue
+        if isinstance(node, Draw):
+            became[id(node)] = point(node, ask)
+        else:
+            assert isinstance(node, Rounded)
+            _pin(affine(node.value, ask, became), ask, became)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import reduce
 from typing import Any, assert_never
 
@@ -27,11 +28,33 @@ from dpest.graph.nodes import (
     Rounded,
     Rounding,
     Where,
+    is_node,
 )
 
 _RELATIONS = {Relation.GE: np.greater_equal, Relation.GT: np.greater, Relation.EQ: np.equal}
 _ROUNDINGS = {Rounding.FLOOR: np.floor, Rounding.CEIL: np.ceil, Rounding.ROUND: np.rint}
+_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "ge", "gt", "eq")
+_VECTORISED = frozenset(getattr(operator, name) for name in _NAMES)  # what arrays compute as single numbers do
 _PICKS = {Pick.MAX: np.maximum, Pick.MIN: np.minimum}
+
+
+def on_lattice(x: Any) -> bool:
+    """Whether a value is made of discrete draws, roundings, indices and truth values alone, so that ties have weight."""
+    match x:
+        case Draw(law=law):
+            return law.discrete
+        case Rounded() | ArgExtreme() | Compare() | Not() | All():
+            return True
+        case Linear(terms=terms):
+            return all(on_lattice(n) for n, _ in terms)
+        case Where(yes=yes, no=no):
+            return on_lattice(yes) and on_lattice(no)
+        case Extreme(values=values):
+            return all(map(on_lattice, values))
+        case Product(left=left, right=right) | Quotient(left=left, right=right):
+            return on_lattice(left) and on_lattice(right)
+        case _:
+            return not is_node(x)
 
 
 class Rows:
@@ -62,6 +85,10 @@ class Rows:
         larger = 2 * holds >= self.size
         here = Rows(holds if larger else self.size - holds, self.rng, self, mask, larger)
         return here, Rows(self.size - here.size, self.rng, self, mask, not larger), larger
+
+    def put(self, draw: Draw, number: float) -> None:
+        """Give a draw one number on every row, instead of fresh ones."""
+        self._kept[draw] = np.full(self.size, number)
 
     def forget_all_but(self, needed: frozenset[Node]) -> None:
         """Let go of values that nothing needs any more."""
@@ -101,14 +128,26 @@ class Rows:
     def _operand(self, x: Any) -> Any:
         return self.value(x) if isinstance(x, NODES) else x
 
+    def _counted(self, x: Any) -> Any:
+        """An operand of arithmetic; truth values count as 0 and 1."""
+        values = self._operand(x)
+        return values.astype(float) if isinstance(values, np.ndarray) and values.dtype == bool else values
+
     def _computed(self, node: Node) -> Values:
+        written = node.written if isinstance(node, Linear | Compare | Rounded) else None
+        # Where noise is continuous, ties have no weight, and the fewest passes over the rows are best.
+        inner = node.value if isinstance(node, Compare | Rounded) else node
+        if written is not None and written[0] in _VECTORISED and on_lattice(inner):
+            # Such values meet bounds exactly: there the rounding of the author's own arithmetic decides.
+            with np.errstate(all="ignore"):
+                return np.asarray(written[0](*map(self._counted, written[1])))
         match node:
             case Draw(law=law):
                 return law.sample(self.rng, self.size)
             case Linear():
-                return self._linear(node, node.constant)
+                return self._linear(node, float(node.constant))
             case Compare(relation=relation, value=value):
-                truth: Values = _RELATIONS[relation](self._linear(value, 0.0), -value.constant)
+                truth: Values = _RELATIONS[relation](self._linear(value, 0.0), -float(value.constant))
                 return truth
             case Not(value=value):
                 return np.logical_not(self.value(value))
@@ -135,10 +174,10 @@ class Rows:
 
     def _linear(self, node: Linear, constant: float) -> Values:
         """constant + the sum of coefficient * value, in as few passes as it takes."""
-        if len(node.terms) == 2 and node.terms[0][1] == 1.0 and node.terms[1][1] == -1.0:
-            total = self.value(node.terms[0][0]) - self.value(node.terms[1][0])
+        if len(node.terms) == 2 and node.terms[0][1] == 1 and node.terms[1][1] == -1:
+            total: Values = self._counted(node.terms[0][0]) - self._counted(node.terms[1][0])
         else:
-            (first, factor), *others = node.terms
+            (first, factor), *others = [(n, float(c)) for n, c in node.terms]
             total = self.value(first) * factor if factor != 1.0 else self.value(first).astype(float)
             for other, factor in others:
                 total = total + self.value(other) * factor

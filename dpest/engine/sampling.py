@@ -12,8 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpest.engine.against_program import SECONDS
 from dpest.engine.columns import HOLE, Columns, Group, Rng, Shape, constant_key
-from dpest.engine.replay import Replay, differs, mark, same_output
+from dpest.engine.hidden_randomness import Watch
+from dpest.engine.outputs import Flat
+from dpest.engine.plain_run import one_run
+from dpest.engine.replay import Replay, differs, mark
 from dpest.engine.rows import Rows
 from dpest.engine.trace import execute
 from dpest.errors import MechanismError
@@ -47,14 +51,15 @@ class TracedSampler:
             groups.append(self._one_way(*pending.pop(), pending, tree, data))
         return Columns(tuple(groups))
 
-    def check_replay(self, data: Any, rng: Rng) -> None:
-        """Run one path twice: the same decisions must give the same output."""
-        first = SampleRun(Rows.start(1, rng), Spot(), [], Tree())
-        output = execute(first, self.mechanism, data, self.params)
-        again = SampleRun(first.rows, Spot(first.outcomes, first.marks, first.draws), [], Tree())
-        repeated = execute(again, self.mechanism, data, self.params)
-        if again.drawn != first.drawn or again.called != first.called or not same_output(output, repeated):
-            raise differs("the same decisions gave another output")
+    def check(self, data: Any, seconds: float = SECONDS) -> None:
+        """Compare the graph with the program on plain numbers: rows are drawn through the graph only where they agree."""
+        from dpest.engine.sampling_check import check_sampling
+
+        def program(run: Any) -> Flat:
+            return execute(run, self.mechanism, data, self.params)
+
+        with Watch(self.mechanism, data, self.params, lambda: program(one_run())):
+            check_sampling(program, seconds)
 
     def _tree(self, data: Any) -> Tree:
         # The data is kept beside its tree, so that no other object can come to have its id.

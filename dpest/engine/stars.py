@@ -11,18 +11,44 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from dpest.engine.cases import conditions_case
-from dpest.engine.component import Component, Placed, between, components
+from dpest.engine.component import Case, Component, Placed, between, components, repeated
 from dpest.engine.expressions import expr
 from dpest.engine.factors import Between, Bound
-from dpest.engine.resolve import Literal
-from dpest.graph.nodes import Draw, Relation
+from dpest.engine.literal import Literal
+from dpest.engine.rounds import Loop
+from dpest.graph.nodes import Draw
 from dpest.laws.law import Law
+from dpest.numerics.rationals import Rational
 
 
-def condition_components(literals: Sequence[Literal]) -> list[Placed]:
+def condition_components(literals: Sequence[Literal], loops: Sequence[Loop] = ()) -> list[Placed]:
     """The components of a case without outputs."""
-    star = _one_star(literals)
-    return components(conditions_case(literals)) if star is None else [Placed(star, ())]
+    single, rest = _alone(literals)
+    star = _one_star(rest)
+    joint = (components(conditions_case(rest)) if rest else []) if star is None else [Placed(star, ())]
+    return [*(_one(x.terms[0][0].law, x.terms[0][1], x.constant) for x in single), *joint, *map(loop_component, loops)]
+
+
+def _alone(literals: Sequence[Literal]) -> tuple[list[Literal], list[Literal]]:
+    """Conditions on a single draw that no other condition looks at, and the others."""
+    if all(len(x.terms) > 1 for x in literals):
+        return [], list(literals)
+    met = Counter(id(d) for x in literals for d, _ in x.terms)
+    single = [x for x in literals if len(x.terms) == 1 and met[id(x.terms[0][0])] == 1]
+    return single, [x for x in literals if len(x.terms) > 1 or met[id(x.terms[0][0])] > 1]
+
+
+@lru_cache(maxsize=1 << 14)
+def _one(law: Law, c: Rational, constant: Rational) -> Placed:
+    """The component of one condition on one draw: a program's loops make the same one again and again."""
+    (placed,) = components(Case((law,), (Bound(expr(((0, c),), constant)),), ()))
+    return placed
+
+
+def loop_component(loop: Loop) -> Placed:
+    """What a loop whose rounds are alike multiplies the weight of its first round by."""
+    ways = Counter(frozenset(Counter(condition_components(c.literals, c.loops)).items()) for c in loop.cycles)
+    return repeated(frozenset(ways.items()))
 
 
 def _one_star(literals: Sequence[Literal]) -> Component | None:
@@ -67,11 +93,11 @@ def _spoke(literal: Literal, hub: Draw) -> tuple[int, Between] | None:
     at_hub = [c for d, c in literal.terms if d is hub]
     if len(own) != 1 or (own[0][0].law.discrete and not hub.law.discrete):
         return None
-    (draw, c), strict = own[0], literal.relation is Relation.GT
-    return id(draw), _factor(draw.law, c, at_hub[0], literal.constant, strict)
+    draw, c = own[0]
+    return id(draw), _factor(draw.law, c, at_hub[0], literal.constant)
 
 
 @lru_cache(maxsize=1 << 16)
-def _factor(law: Law, own: float, hub: float, constant: float, strict: bool) -> Between:
+def _factor(law: Law, own: Rational, hub: Rational, constant: Rational) -> Between:
     # Equal conditions give one and the same object: they are counted by identity.
-    return between(law, 1, [Bound(expr(((0, hub), (1, own)), constant), strict)])
+    return between(law, 1, [Bound(expr(((0, hub), (1, own)), constant))])

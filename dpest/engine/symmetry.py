@@ -7,18 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpest.engine.cases import Affine, Expansion
-from dpest.engine.resolve import Literal
-from dpest.graph.nodes import (
-    ArgExtreme,
-    Compare,
-    Draw,
-    Extreme,
-    Linear,
-    Rounded,
-    children,
-    draws_of,
-    is_node,
-)
+from dpest.engine.literal import Literal
+from dpest.graph.nodes import Draw, draws_of
+from dpest.graph.signature import signature
+from dpest.numerics.rationals import Rational
 
 
 def signatures(leaves: Sequence[Any], literals: Sequence[Literal]) -> list[Any]:
@@ -27,28 +19,7 @@ def signatures(leaves: Sequence[Any], literals: Sequence[Literal]) -> list[Any]:
     for x in leaves:
         count.update(id(d) for d in draws_of(x))
     shared = {d for d, k in count.items() if k > 1} | {id(d) for x in literals for d, _ in x.terms}
-    return [_signature(x, shared, {}) for x in leaves]
-
-
-def _signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
-    if not is_node(x):
-        return ("constant", type(x).__name__, repr(x))
-    if isinstance(x, Draw):
-        if id(x) in shared:
-            return ("shared", id(x))
-        return ("private", x.law, private.setdefault(id(x), len(private)))
-    inner = tuple(_signature(c, shared, private) for c in children(x))
-    match x:
-        case Linear(terms=terms, constant=constant):
-            return ("linear", tuple(c for _, c in terms), constant, inner)
-        case Compare(relation=relation):
-            return ("compare", relation, inner)
-        case Extreme(pick=pick) | ArgExtreme(pick=pick):
-            return (type(x).__name__, pick, inner)
-        case Rounded(rounding=rounding):
-            return ("rounded", rounding, inner)
-        case _:
-            return (type(x).__name__, inner)
+    return [signature(x, shared, {}) for x in leaves]
 
 
 def classes(left: Sequence[Any], right: Sequence[Any]) -> list[int]:
@@ -62,6 +33,8 @@ def canonical(case: Expansion) -> Any:
 
     The winners of a maximum differ in name alone where the values are equal: one of them is worked out for all.
     """
+    if case.loops:
+        return None
     role: dict[int, int] = {}
     values: list[Any] = []
     for x in case.values:
@@ -72,7 +45,7 @@ def canonical(case: Expansion) -> Any:
     private: set[int] = set()
     marks: Counter[Any] = Counter()
     for literal in case.literals:
-        own: list[tuple[int, float, Any]] = []
+        own: list[tuple[int, Rational, Any]] = []
         for d, c in literal.terms:
             if id(d) in role:
                 own.append((role[id(d)], c, None))
@@ -81,5 +54,5 @@ def canonical(case: Expansion) -> Any:
             else:
                 private.add(id(d))
                 own.append((-1, c, d.law))
-        marks[(tuple(own), literal.constant, literal.relation)] += 1
+        marks[(tuple(own), literal.constant)] += 1
     return tuple(values), frozenset(marks.items())

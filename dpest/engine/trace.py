@@ -8,27 +8,39 @@ hidden randomness or state and is refused.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from dpest.core import RUN
+from dpest.engine.against_program import SECONDS, SHARE, check_against_program
 from dpest.engine.columns import constant_key
-from dpest.engine.knowledge import Bounds, chances, implied, narrowed, open_options
+from dpest.engine.hidden_randomness import Watch
+from dpest.engine.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
 from dpest.engine.outputs import Flat, flatten
+from dpest.engine.plain_run import one_run
 from dpest.engine.replay import Replay, differs, mark, same_output
-from dpest.engine.resolve import Literal, decide
+from dpest.engine.resolve import decide
+from dpest.engine.rounds import Loop, Step, Visit, returns_to, visit
+from dpest.engine.series import Loops, log_repeats
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
+from dpest.numerics.logspace import log_sum
 
 
 @dataclass(frozen=True)
 class Path:
     """One way through the program: the conditions taken, and what it returns."""
 
-    steps: tuple[tuple[Literal, ...], ...]  # what each fork on the way added
+    steps: tuple[Step, ...]  # what each fork on the way added
     output: Flat
+    conditions: tuple[Literal, ...]  # the inequalities that hold on it, without those that others imply
+    drawn: tuple[Draw, ...] = ()  # every draw of the run, in its order
+    loops: tuple[Loop, ...] = ()  # loops on the way whose further rounds are like the one that is written out here
 
     @cached_property
     def draws(self) -> tuple[list[Draw], ...]:
@@ -41,11 +53,6 @@ class Path:
         leaves = self.output.leaves
         return None if any(map(is_node, leaves)) else tuple(("=", constant_key(x)) for x in leaves)
 
-    @cached_property
-    def conditions(self) -> tuple[Literal, ...]:
-        """Every inequality that holds on this path."""
-        return tuple(x for step in self.steps for x in step)
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -53,6 +60,7 @@ class Trace:
 
     paths: tuple[Path, ...]
     log_unexplored: float = -math.inf
+    cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
 
 
 @dataclass(frozen=True)
@@ -61,49 +69,102 @@ class Limits:
 
     paths: int = 20_000
     decisions: int = 100_000
-    # A path is left unexplored only after this many forks, and only when it weighs less than this.
-    forks: int = 200
+    # A path is left unexplored only after this many forks, and only when it weighs less than this: 64 forks are more than
+    # programs without loops make on single draws, and e^-45 is far below what a bracket shows.
+    forks: int = 64
     log_mass: float = -45.0
+    depth: int = 5_000  # forks on one path: what a fork copies grows with their number
+    # Decisions of all replays together. From a tenth of that on the heaviest branches go first; at the end what is left
+    # counts as unexplored, if it weighs less than `log_rest`: a bracket that is wider than that says nothing.
+    work: int = 600_000
+    log_rest: float = -10.0
 
 
 LIMITS = Limits()
-_SHALLOW = Limits(forks=48, log_mass=-30.0)
+_MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
 
 
-def trace(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS) -> Trace:
-    """Every path of `mechanism(data, **params)`."""
-    try:
-        return _explore(mechanism, data, params, limits)
-    except _Unbounded:
-        return _explore(mechanism, data, params, _SHALLOW)
+def trace(
+    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS, check_seconds: float = SECONDS
+) -> Trace:
+    """Every path of `mechanism(data, **params)`, compared with the program on plain numbers."""
+
+    def program(run: Any) -> Flat:
+        return execute(run, mechanism, data, params)
+
+    with Watch(mechanism, data, params, lambda: program(one_run())):
+        start = time.perf_counter()
+        traced = _explored(program, limits)
+        check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
+    return traced
 
 
-def _explore(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits) -> Trace:
-    pending = [_Branch()]
-    paths: list[Path] = []
-    left_out: list[float] = []
-    while pending:
-        if len(paths) + len(pending) > limits.paths:
-            if left_out and limits is not _SHALLOW:
-                raise _Unbounded
-            raise BudgetExceeded(f"the mechanism has more than {limits.paths} paths through its random conditions")
-        run = TraceRun(pending.pop(), pending, limits)
-        output = execute(run, mechanism, data, params)
-        if run.abandoned:
-            left_out += [run.log_mass] if run.log_mass > -math.inf else []
-            continue
-        if not paths:
-            _check_replay(run, output, mechanism, data, params, limits)
-        paths.append(Path(tuple(run.steps), output))
-    unexplored = math.log(math.fsum(math.exp(m) for m in left_out)) if left_out else -math.inf
-    return Trace(tuple(paths), unexplored)
+def _explored(program: Callable[[Any], Flat], limits: Limits) -> Trace:
+    search = _Search(limits)
+    while search.pending:
+        run = TraceRun(search.next(), search.pending, limits)
+        output = program(run)
+        search.work += run.called
+        path = Path(tuple(run.steps), output, held(run.bounds), tuple(run.draws[: run.drawn]))
+        if run.returned is not None:
+            search.cycles.append((path, run.returned))
+        elif run.abandoned:
+            search.left_out += [(path.steps, run.log_mass)] if run.log_mass > -math.inf else []
+        else:
+            if not search.paths:
+                _check_replay(run, output, program, limits)
+            search.paths.append(path)
+    return search.found()
+
+
+class _Search:
+    """The branches still to be followed, and what was found."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.pending = [_Branch()]
+        self.paths: list[Path] = []
+        self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
+        self.left_out: list[tuple[tuple[Step, ...], float]] = []
+        self.work = 0
+
+    def next(self) -> _Branch:
+        """The newest branch; in a long search the heaviest."""
+        if len(self.paths) + len(self.pending) > self.limits.paths:
+            raise BudgetExceeded(f"the mechanism has more than {self.limits.paths} paths through its random conditions")
+        if self.work > self.limits.work:
+            return self._last()
+        if self.work <= self.limits.work // 10:
+            return self.pending.pop()
+        return self.pending.pop(max(range(len(self.pending)), key=lambda i: self.pending[i].log_mass))
+
+    def _last(self) -> _Branch:
+        """Leaves the other branches unexplored, where they weigh little."""
+        rest = sorted(self.pending, key=lambda branch: -branch.log_mass)
+        if log_sum(np.array([branch.log_mass for branch in rest])) > self.limits.log_rest:
+            raise BudgetExceeded(
+                f"the mechanism makes more than {self.limits.work} random decisions on its paths together, and what is left "
+                "is too likely to be left out"
+            )
+        self.left_out += [(tuple(branch.steps), branch.log_mass) for branch in rest[1:]]
+        self.pending.clear()
+        return rest[0]
+
+    def found(self) -> Trace:
+        """Every path with its loops, and the most that unexplored ones can weigh."""
+        loops = Loops([(path.steps, start) for path, start in self.cycles])
+        paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
+        missing = [mass + sum(map(log_repeats, loops.on(steps))) for steps, mass in self.left_out]
+        return Trace(paths, float(log_sum(np.array(missing))), tuple(path for path, _ in self.cycles))
+
+
+_HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run of the mechanism under `run`, its output taken apart."""
-    token = RUN.set(run)
     try:
-        return flatten(mechanism(data, **params))
+        return flatten(_returned(run, mechanism, data, params))
     except _Abandoned:
         return flatten(None)
     except DpestError:
@@ -112,17 +173,20 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
         raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
-        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r})") from error
+        hint = _HINT if "Dist" in str(error) else ""
+        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
+
+
+def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+    token = RUN.set(run)
+    try:
+        return mechanism(data, **params)
     finally:
         RUN.reset(token)
 
 
 class _Abandoned(BaseException):
     """Unwinds a run whose path is not worth finishing; no `except Exception` of the author's catches it."""
-
-
-class _Unbounded(Exception):
-    """Too many paths, some of them endless: explore less deeply."""
 
 
 @dataclass
@@ -132,10 +196,11 @@ class _Branch:
     outcomes: list[bool] = field(default_factory=list)
     prints: list[Any] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
-    steps: list[tuple[Literal, ...]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     bounds: Bounds = field(default_factory=dict)
     forks: int = 0
     log_mass: float = 0.0
+    visits: dict[Any, tuple[Visit, ...]] = field(default_factory=dict)
 
 
 class TraceRun(Replay):
@@ -152,7 +217,9 @@ class TraceRun(Replay):
         self.bounds = dict(branch.bounds)
         self.forks = branch.forks
         self.log_mass = branch.log_mass
+        self.visits = dict(branch.visits)
         self.abandoned = False
+        self.returned: int | None = None
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
@@ -168,16 +235,29 @@ class TraceRun(Replay):
             raise BudgetExceeded(f"one run made more than {self.limits.decisions} random decisions")
         if k == len(self.prints):
             self.prints.append(seen)
+            self._look_back(condition)
         outcome = decide(condition, self)
         self.outcomes.append(outcome)
         return outcome
+
+    def _look_back(self, condition: Node) -> None:
+        """Ends a run that is back in a state in which it was before: it goes on as it did then."""
+        now = visit(condition, len(self.steps), _returned.__code__)
+        if now is None:
+            return
+        known = self.visits.get(now.state, ())[-_MOST_VISITS:]
+        for earlier in known:
+            if returns_to(now, earlier, self.steps):
+                self.returned = earlier.steps
+                raise _Abandoned
+        self.visits[now.state] = (*known, now)
 
     def __call__(self, literal: Literal) -> bool:
         """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
         known = implied(literal, self.bounds)
         if known is not None:
             return known
-        yes, no = chances(literal)
+        yes, no = log_chances(literal, self.bounds)
         self._count_fork(max(yes, no))
         # The likelier way first: a loop that ends with probability one is then left in a bounded number of runs.
         first = yes >= no
@@ -195,10 +275,11 @@ class TraceRun(Replay):
         if not left:  # the conditions taken so far contradict each other
             self.abandoned, self.log_mass = True, -math.inf
             raise _Abandoned
-        self._count_fork(0.0)
-        for _, new in left[1:]:
-            self._queue(new, 0.0)
-        self._take(left[0][1], 0.0)
+        weights = [log_weight(new, self.bounds) for _, new in left]
+        self._count_fork(max(weights))
+        for (_, new), weight in zip(left[1:], weights[1:], strict=True):
+            self._queue(new, weight)
+        self._take(left[0][1], weights[0])
         return left[0][0]
 
     def _count_fork(self, likeliest: float) -> None:
@@ -206,8 +287,10 @@ class TraceRun(Replay):
         if self.forks > self.limits.forks and self.log_mass + likeliest < self.limits.log_mass:
             self.abandoned = True
             raise _Abandoned
+        if self.forks > self.limits.depth:
+            raise BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
 
-    def _queue(self, new: tuple[Literal, ...], chance: float) -> None:
+    def _queue(self, new: Step, chance: float) -> None:
         self.pending.append(
             _Branch(
                 list(self.outcomes),
@@ -217,21 +300,20 @@ class TraceRun(Replay):
                 narrowed(self.bounds, new),
                 self.forks,
                 self.log_mass + chance,
+                dict(self.visits),
             )
         )
 
-    def _take(self, new: tuple[Literal, ...], chance: float) -> None:
+    def _take(self, new: Step, chance: float) -> None:
         self.steps.append(new)
         self.bounds = narrowed(self.bounds, new)
         self.log_mass += chance
 
 
-def _check_replay(
-    run: TraceRun, output: Flat, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits
-) -> None:
+def _check_replay(run: TraceRun, output: Flat, program: Callable[[Any], Flat], limits: Limits) -> None:
     """The first path once more: the same decisions must give the same output."""
-    branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass)
+    branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits)
     again = TraceRun(branch, [], limits)
-    second = execute(again, mechanism, data, params)
+    second = program(again)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
         raise differs("the same decisions gave another output")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from dpest.graph.nodes import NODES, All, Compare, Draw, Not, Relation, combine, linear
 
+_OPERATORS = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
+
 
 def compare(relation: Relation, left: Any, right: Any) -> Any:
     """The truth of `left relation right` as a node, or a plain bool where no draw is left in the difference."""
-    difference = combine(linear(left), linear(right), -1.0)
+    difference = combine(linear(left), linear(right), -1)
     if difference.terms:
-        return Compare(relation, difference)
+        return Compare(relation, difference, (_OPERATORS[relation], (left, right)))
     match relation:
         case Relation.GE:
             return difference.constant >= 0
@@ -41,5 +44,5 @@ def truth(x: Any) -> Any:
     if isinstance(x, Compare | Not | All) or not isinstance(x, NODES):
         return x
     if isinstance(x, Draw) and x.law.discrete and x.law.support[0] >= 0:
-        return compare(Relation.GT, x, 0.0)
-    return negate(compare(Relation.EQ, x, 0.0))
+        return compare(Relation.GT, x, 0)
+    return negate(compare(Relation.EQ, x, 0))

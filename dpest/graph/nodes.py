@@ -1,7 +1,9 @@
 """The closed set of operations on random values.
 
 A node is one value: an operation applied to earlier values. Nodes are compared by identity: two draws from one
-family are two values. Everything affine is kept as one `Linear`, so that `x - x` is 0 and `x + x` is 2x.
+family are two values. Everything affine is kept as one `Linear` with rational coefficients, so that `x - x` is 0, `x + x`
+is 2x and `3 * (x / 3)` is x. What the author wrote is kept beside it, for the places where Python's rounding has the last
+word.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from enum import Enum
 from typing import Any, TypeAlias, cast
 
 from dpest.laws.law import Law
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 
 class Relation(Enum):
@@ -56,12 +59,17 @@ class Draw:
     law: Law
 
 
+# The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).
+Written: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Linear:
     """constant + the sum of coefficient * node."""
 
-    terms: tuple[tuple[Node, float], ...]
-    constant: float
+    terms: tuple[tuple[Node, Rational], ...]
+    constant: Rational
+    written: Written | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,6 +78,7 @@ class Compare:
 
     relation: Relation
     value: Linear
+    written: Written | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -117,6 +126,7 @@ class Rounded:
 
     rounding: Rounding
     value: Node
+    written: Written | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -162,38 +172,44 @@ def linear(x: Any) -> Linear:
     if kind is Linear:
         return cast(Linear, x)
     if kind in _NODE_TYPES:
-        return Linear(((x, 1.0),), 0.0)
-    return Linear((), float(x))
+        return Linear(((x, ONE),), ZERO)
+    return Linear((), exact(x))
 
 
-def combine(a: Linear, b: Linear, factor: float) -> Linear:
+def combine(a: Linear, b: Linear, factor: Rational | int, written: Written | None = None) -> Linear:
     """a + factor * b; terms that cancel are dropped."""
+    constant = a.constant - b.constant if factor == -1 else a.constant + factor * b.constant
     if not b.terms:
-        return Linear(a.terms, a.constant + factor * b.constant)
+        return Linear(a.terms, constant, written)
     if len(a.terms) == 1 and len(b.terms) == 1 and a.terms[0][0] is not b.terms[0][0]:
         node, c = b.terms[0]
-        return Linear((a.terms[0], (node, factor * c)), a.constant + factor * b.constant)
-    total: dict[int, tuple[Node, float]] = {id(n): (n, c) for n, c in a.terms}
+        return Linear((a.terms[0], (node, factor * c)), constant, written)
+    total: dict[int, tuple[Node, Rational]] = {id(n): (n, c) for n, c in a.terms}
     for node, c in b.terms:
         old = total.get(id(node))
         total[id(node)] = (node, factor * c if old is None else old[1] + factor * c)
-    return Linear(tuple((n, c) for n, c in total.values() if c != 0.0), a.constant + factor * b.constant)
+    return Linear(tuple((n, c) for n, c in total.values() if c), constant, written)
 
 
-def scaled(a: Linear, factor: float) -> Linear:
+def scaled(a: Linear, factor: Rational | int, written: Written | None = None) -> Linear:
     """factor * a."""
-    if factor == 0.0:
-        return Linear((), 0.0)
-    return Linear(tuple((n, c * factor) for n, c in a.terms), a.constant * factor)
+    if not factor:
+        return Linear((), ZERO)
+    return Linear(tuple((n, c * factor) for n, c in a.terms), a.constant * factor, written)
 
 
 def simplified(a: Linear) -> Any:
     """The plain number, or the single node, that an affine expression comes down to; else itself."""
     if not a.terms:
-        return a.constant
-    if len(a.terms) == 1 and a.terms[0][1] == 1.0 and a.constant == 0.0:
+        return plain_number(a.constant)
+    if len(a.terms) == 1 and a.terms[0][1] == 1 and not a.constant:
         return a.terms[0][0]
     return a
+
+
+def plain_number(x: Rational) -> int | float:
+    """A rational as Python's nearest number: an int where it is whole, so that no digit is lost."""
+    return int(x.numerator) if x.denominator == 1 else float(x)
 
 
 def children(node: Node) -> tuple[Any, ...]:
@@ -237,7 +253,7 @@ def is_integral(node: Any) -> bool:
         case Draw(law=law):
             return law.discrete and bool(getattr(law, "integral", False))
         case Linear(terms=terms, constant=constant):
-            return constant.is_integer() and all(c.is_integer() and is_integral(n) for n, c in terms)
+            return constant.denominator == 1 and all(c.denominator == 1 and is_integral(n) for n, c in terms)
         case Rounded() | ArgExtreme() | Compare() | Not() | All():
             return True
         case Where(yes=yes, no=no):

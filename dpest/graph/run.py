@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Any, Protocol
 
 from dpest.graph.nodes import Node
 from dpest.laws.law import Law
 
 
 class Run(Protocol):
-    """What a run of a mechanism on stand-ins does when the author's code needs something of it."""
+    """What a run of a mechanism does when the author's code needs something of it."""
 
-    def draw(self, law: Law) -> Node:
-        """A fresh value; in a replay, the value that stood here before."""
+    def draw(self, law: Law) -> Any:
+        """A fresh `Draw`; in a replay, the one that stood here before; in a run on plain numbers, a number."""
 
     def decide(self, condition: Node) -> bool:
         """Which way an `if` on a random condition goes in this run."""
 
 
 RUN: ContextVar[Run | None] = ContextVar("dpest_run", default=None)
+
+
+def shown(x: Any) -> str:
+    """A value in an error message: inside a run, random values have a text for this purpose alone."""
+    token = RUN.set(None)
+    try:
+        return repr(x)
+    finally:
+        RUN.reset(token)

@@ -7,6 +7,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from dpest.graph.nodes import Pick
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -36,3 +39,12 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 EXTREMES = {"maximum": Pick.MAX, "minimum": Pick.MIN}
+
+
+def boxed(x: Any) -> npt.NDArray[Any]:
+    """An operand as an array of objects: lists and arrays by their elements, anything else as one object."""
+    if isinstance(x, np.ndarray | list | tuple):
+        return np.asarray(x, dtype=object)
+    box = np.empty((), dtype=object)
+    box[()] = x
+    return box

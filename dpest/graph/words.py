@@ -35,7 +35,7 @@ def words(x: Any, depth: int = 4) -> str:
         case Draw(law=law):
             return law.words()
         case Linear(terms=terms, constant=constant):
-            return _sum([(inner(n), c) for n, c in terms], constant)
+            return _sum([(inner(n), float(c)) for n, c in terms], float(constant))
         case Compare(relation=relation, value=value):
             return f"{inner(value)} {relation.value} 0"
         case Not(value=value):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,7 +10,10 @@ import numpy as np
 
 from dpest.core import Dist, rounded, truth, unwrap, wrap
 from dpest.errors import InvalidInput, UnsupportedOperation
-from dpest.graph.nodes import NODES, Apply, ArgExtreme, Extreme, Pick, Rounding, Where
+from dpest.graph.extremes import extreme
+from dpest.graph.nodes import NODES, Apply, ArgExtreme, Pick, Rounding, Where
+from dpest.graph.plain_numbers import PlainNumber, bare, marked
+from dpest.graph.run import shown
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
@@ -44,11 +46,12 @@ def minimum(a: Any, b: Any) -> Any:
 
 
 def clip(x: Any, low: Any, high: Any) -> Any:
-    """x, brought into [low, high]."""
-    plain = not isinstance(low, Dist | np.ndarray | list) and not isinstance(high, Dist | np.ndarray | list)
+    """x, brought into [low, high]: min(max(x, low), high), so that `high` wins where random bounds cross, as in NumPy."""
+    # A plain number of a run stands for a random bound, and random bounds may cross.
+    plain = not any(isinstance(x, Dist | PlainNumber | np.ndarray | list | tuple) for x in (low, high))
     if plain and low > high:
-        raise InvalidInput(f"clip(x, low, high) needs low <= high, got low={low!r}, high={high!r}")
-    return maximum(minimum(x, high), low)
+        raise InvalidInput(f"clip(x, low, high) needs low <= high, got low={shown(low)}, high={shown(high)}")
+    return minimum(maximum(x, low), high)
 
 
 def max(*values: Any) -> Any:
@@ -96,9 +99,17 @@ def apply(function: Callable[..., Any], *values: Any) -> Any:
     """A vectorised function of random values; the mechanism can then be sampled, not inferred exactly."""
     if not callable(function):
         raise InvalidInput(f"apply(function, *values) needs a function first, got {function!r}")
+    if any(isinstance(v, PlainNumber) for v in values):
+        return _applied(function, values)
     if not any(isinstance(v, Dist) for v in values):
         return function(*values)
     return Dist(Apply(function, tuple(unwrap(v) for v in values)))
+
+
+def _applied(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    """The function on numbers that stand for draws: it is written for arrays of them, and gets arrays of one."""
+    arrays = (np.array([bare(v)]) if isinstance(v, PlainNumber) else v for v in values)
+    return marked(np.ravel(np.asarray(function(*arrays)))[0])
 
 
 def _listed(name: str, values: tuple[Any, ...]) -> list[Any]:
@@ -107,16 +118,8 @@ def _listed(name: str, values: tuple[Any, ...]) -> list[Any]:
         raise InvalidInput(f"{name}(values) needs at least one value, got none")
     for x in items:
         if not isinstance(x, Dist) and not (isinstance(x, int | float | np.number) and not math.isnan(x)):
-            raise UnsupportedOperation(f"{name}(values) needs numbers or random values, got {x!r}")
+            raise UnsupportedOperation(f"{name}(values) needs numbers or random values, got {shown(x)}")
     return [unwrap(x) for x in items]
-
-
-def _without_infinite(pick: Pick, values: list[Any]) -> list[Any]:
-    """The values without those that can never be the extreme one, or the infinite one that always is."""
-    always = math.inf if pick is Pick.MAX else -math.inf
-    if any(not isinstance(v, NODES) and v == always for v in values):
-        return [always]
-    return [v for v in values if isinstance(v, NODES) or v != -always] or [-always]
 
 
 def _random(values: list[Any]) -> bool:
@@ -124,10 +127,7 @@ def _random(values: list[Any]) -> bool:
 
 
 def _extreme(pick: Pick, values: list[Any]) -> Any:
-    values = _without_infinite(pick, values)
-    if _random(values):
-        return Dist(Extreme(pick, tuple(values))) if len(values) > 1 else wrap(values[0])
-    return builtins.max(values) if pick is Pick.MAX else builtins.min(values)
+    return wrap(extreme(pick, values))
 
 
 def _arg(pick: Pick, values: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpest.engine.component import Component, Placed
+from dpest.engine.component import Component, Parts, Placed
 from dpest.engine.eliminate import Measure, eliminate
 from dpest.engine.expressions import Expr, expr
 from dpest.errors import BudgetExceeded
@@ -50,9 +50,6 @@ class Measures:
             self.answers[key] = (owner, work())
         found: _Answer = self.answers[key][1]
         return found
-
-
-Parts = frozenset[tuple[Placed, int]]  # the components of one case, with how often each occurs
 
 
 @dataclass(frozen=True, eq=False)

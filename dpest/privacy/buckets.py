@@ -16,7 +16,7 @@ from dpest.engine.cases import Expansion, expand, pinned_leaves
 from dpest.engine.columns import constant_key
 from dpest.engine.component import Placed
 from dpest.engine.links import Links
-from dpest.engine.resolve import Literal
+from dpest.engine.literal import Literal
 from dpest.engine.stars import condition_components
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
@@ -102,7 +102,7 @@ def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:
 
 def _conditions(path: Path, measures: Measures) -> list[Placed]:
     """The components of a path's conditions; a path that takes part in several pairs is split once."""
-    return measures.once(("path", id(path)), path, lambda: condition_components(path.conditions))
+    return measures.once(("path", id(path)), path, lambda: condition_components(path.conditions, path.loops))
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -176,7 +176,8 @@ def _cases(
 
     def expanded() -> list[Expansion]:
         literals = path.conditions if whole else _touching(path, positions)
-        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins)
+        loops = path.loops if whole or not positions else ()  # a loop's weight goes with the conditions that no output touches
+        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins, loops)
 
     return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, expanded)
 

@@ -1,48 +1,111 @@
-"""The random outputs of one case as coordinates: affine rows, and the map under which each depends on few draws."""
+"""The random outputs of one case as coordinates: affine rows, and the frame in which each depends on few draws."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from dpest.engine.cases import Affine, Constant, Expansion, Floor, Numbering, floor_bounds
+from dpest.engine.cases import Affine, Constant, Expansion, Floor, Numbering, floor_conditions
 from dpest.engine.component import Case, Placed, components
-from dpest.engine.expressions import Expr, coordinate, plus
-from dpest.engine.lattice import floor_points, sum_points
-from dpest.numerics.linear import identities, reduced
+from dpest.engine.expressions import Expr, coordinate, number, plus, single, times
+from dpest.engine.factors import Bound
+from dpest.engine.lattice import Lattice, floor_points, of_floor, of_sum, spanned, sum_points
+from dpest.engine.literal import Bounds, narrowed
+from dpest.engine.rounds import Loop
+from dpest.engine.stars import loop_component
+from dpest.numerics.linear import Matrix, identities, identity, inverse, reduced
 from dpest.numerics.logspace import Floats
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.privacy.blocks import Kind
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Coordinates t in which laws are computed: transform @ output = origin + step * t, one origin and step for each.
+
+    Lattice coordinates are whole numbers there, and real ones are measured from where the first case puts them: floats
+    then hold both without loss, however far from zero the outputs lie.
+    """
+
+    transform: Matrix
+    lattices: tuple[Lattice, ...]
+
+    @cached_property
+    def restore(self) -> Matrix:
+        """output = restore @ (origin + step * t)."""
+        return inverse(self.transform)
+
+    def place(self, j: int, t: float) -> Rational:
+        """A coordinate's value in terms of the output."""
+        return self.lattices[j].origin + self.lattices[j].step * exact(t)
 
 
 @dataclass(eq=False)
 class Rows:
-    """One case with its coordinates as rows: affine in draws, or None where bounds define it."""
+    """One case with its coordinates as rows: affine in draws, or None where it is a rounded value."""
 
     numbering: Numbering
-    bounds: list[Any]
+    bounds: list[Bound]
+    spans: Bounds
     rows: list[Expr | None]
     floors: dict[int, Floor]
     kinds: list[Kind]
-    known: dict[bytes, list[Placed]] = field(default_factory=dict)
+    loops: tuple[Loop, ...] = ()
+    known: dict[Frame, list[Placed]] = field(default_factory=dict)
 
     @cached_property
-    def subspace(self) -> tuple[tuple[float, ...], ...]:
+    def subspace(self) -> Matrix:
         """The linear identities that the real coordinates satisfy: equal for cases on one subspace."""
         if len(self.kinds) == 1:
             return ()  # a single real coordinate has continuous noise, and no identity with itself
-        null = identities(_matrix(self, [j for j, k in enumerate(self.kinds) if k is Kind.REAL]))
-        return tuple(map(tuple, np.round(null, 9).tolist()))
+        return identities(_matrix(self, [j for j, k in enumerate(self.kinds) if k is Kind.REAL]))
 
-    def placed(self, transform: Floats) -> list[Placed]:
+    def placed(self, frame: Frame) -> list[Placed]:
         """The case's components in other coordinates; a case that takes part in several pairs is split once."""
-        key = transform.tobytes()
-        if key not in self.known:
-            self.known[key] = components(_transformed(self, transform))
-        return self.known[key]
+        if frame not in self.known:
+            self.known[frame] = [*components(self._case(frame)), *map(loop_component, self.loops)]
+        return self.known[frame]
+
+    def _case(self, frame: Frame) -> Case:
+        equations, bounds, wholes = [], list(self.bounds), []
+        for i, (row, lattice) in enumerate(zip(frame.transform, frame.lattices, strict=True)):
+            value = self.value(row)
+            if value is not None:
+                there = times(plus(value, number(lattice.origin), -1), 1 / lattice.step)
+                equations.append(plus(there, single(coordinate(i)), -1))
+            else:
+                here = Expr(((coordinate(i), lattice.step),), lattice.origin)
+                more, whole = floor_conditions(self.floors[i], self.numbering, here)
+                bounds += more
+                wholes += whole
+        return Case(tuple(self.numbering.laws), tuple(bounds), tuple(equations), tuple(wholes))
+
+    def value(self, row: Sequence[Rational]) -> Expr | None:
+        """A combination of coordinates; None where it is a rounded value."""
+        total = number(0)
+        for j, c in enumerate(row):
+            if c:
+                part = self.rows[j]
+                if part is None:
+                    return None
+                total = plus(total, part, c)
+        return total
+
+    def lattice(self, transform: Matrix, j: int, kind: Kind) -> Lattice:
+        """Where a combination of coordinates lies; a real one lies around the constant of this case."""
+        value = self.value(transform[j])
+        if kind is Kind.REAL:
+            return Lattice(ZERO if value is None else value.constant, ONE)
+        return of_floor(self.floors[j]) if value is None else of_sum(value, self.numbering.laws)
+
+    def points(self, frame: Frame, j: int) -> Floats:
+        """The points that a lattice coordinate can take, all but a negligible tail."""
+        value = self.value(frame.transform[j])
+        if value is None:
+            return floor_points(self.floors[j], frame.lattices[j], self.spans)
+        return sum_points(value, self.numbering.laws, frame.lattices[j])
 
 
 def rows_of(case: Expansion, shape: tuple[Any, ...], kinds: list[Kind]) -> Rows:
@@ -54,84 +117,49 @@ def rows_of(case: Expansion, shape: tuple[Any, ...], kinds: list[Kind]) -> Rows:
     for key, x in zip(shape, case.values, strict=True):
         if key[0] == "=":
             continue
-        j = len(rows)
         match x:
             case Affine(value=value):
                 rows.append(numbering.expression(value.terms, value.constant))
             case Constant(value=value):
-                rows.append(Expr((), float(value)))
+                rows.append(number(value))
             case Floor():
+                floors[len(rows)] = x
                 rows.append(None)
-                floors[j] = x
-                bounds.extend(floor_bounds(x, numbering, j))
-    return Rows(numbering, bounds, rows, floors, kinds)
+    spans = narrowed({}, case.literals) if floors else {}
+    return Rows(numbering, bounds, spans, rows, floors, kinds, case.loops)
 
 
-def _matrix(case: Rows, coordinates: list[int], continuous: bool = True) -> Floats:
+def _matrix(case: Rows, coordinates: list[int], continuous: bool = True) -> list[list[Rational]]:
     """Coefficients of the continuous (or of all) draws in some coordinates."""
     draws = [v for v, law in enumerate(case.numbering.laws) if not (continuous and law.discrete)]
-    out = np.zeros((len(coordinates), len(draws)))
-    for i, j in enumerate(coordinates):
-        row = case.rows[j]
-        for v, c in row.terms if row else ():
-            if v in draws:
-                out[i, draws.index(v)] = c
-    return out
+    rows = [case.rows[j] for j in coordinates]
+    return [[row.coefficient(v) if row else ZERO for v in draws] for row in rows]
 
 
-def simplifying(case: Rows, kinds: list[Kind], floors: bool) -> Floats:
+def simplifying(case: Rows, kinds: list[Kind], floors: bool) -> Matrix:
     """An invertible map of the coordinates under which each depends on as few draws as possible."""
     if len(kinds) == 1:
-        return np.ones((1, 1))
-    out = np.eye(len(kinds))
+        return identity(1)
+    out = [list(row) for row in identity(len(kinds))]
     for kind in Kind:
         where = [j for j, k in enumerate(kinds) if k is kind]
         if where and not (kind is Kind.LATTICE and floors):
             t, _ = reduced(_matrix(case, where, continuous=kind is Kind.REAL))
-            out[np.ix_(where, where)] = t
-    return out
+            for i, row in zip(where, t, strict=True):
+                for j, x in zip(where, row, strict=True):
+                    out[i][j] = x
+    return tuple(map(tuple, out))
 
 
-def kind_of(row: Floats, kinds: list[Kind], case: Rows) -> Kind:
+def kind_of(row: Sequence[Rational], kinds: list[Kind], case: Rows) -> Kind:
     """A combination of real coordinates in which all continuous noise cancels is a lattice coordinate."""
-    used = [j for j in range(len(row)) if row[j]]
-    if any(kinds[j] is Kind.LATTICE for j in used):
+    if any(kinds[j] is Kind.LATTICE for j in range(len(row)) if row[j]):
         return Kind.LATTICE
-    value = _combined(case, row)
+    value = case.value(row)
     smooth = value is None or any(not case.numbering.laws[v].discrete for v, _ in value.terms)
     return Kind.REAL if smooth else Kind.LATTICE
 
 
-def _combined(case: Rows, row: Floats) -> Expr | None:
-    total = Expr((), 0.0)
-    for j, c in enumerate(row):
-        if c:
-            part = case.rows[j]
-            if part is None:
-                return None
-            total = plus(total, part, float(c))
-    return Expr(total.terms, _unrounded(total.constant, case, row))
-
-
-def _unrounded(constant: float, case: Rows, row: Floats) -> float:
-    """A constant that is rounding error beside the numbers it was computed from is zero."""
-    parts = [case.rows[j] for j, c in enumerate(row) if c]
-    size = max((abs(p.constant) for p in parts if p is not None), default=0.0)
-    return float(np.round(constant, max(0, 14 - math.ceil(math.log10(size)) - 1))) if size > 0 and len(parts) > 1 else constant
-
-
-def _transformed(case: Rows, transform: Floats) -> Case:
-    equations = []
-    for i, row in enumerate(transform):
-        value = _combined(case, row)
-        if value is not None:
-            equations.append(plus(value, Expr(((coordinate(i), 1.0),), 0.0), -1.0))
-    return Case(tuple(case.numbering.laws), tuple(case.bounds), tuple(equations))
-
-
-def candidates(case: Rows, transform: Floats, j: int) -> Floats:
-    """The points that a lattice coordinate can take on one case, all but a negligible tail."""
-    value = _combined(case, transform[j])
-    if value is None:
-        return floor_points(case.floors[j])
-    return sum_points([(case.numbering.laws[v], c) for v, c in value.terms], value.constant)
+def frame_of(transform: Matrix, lattices: Sequence[Sequence[Lattice]], kinds: Sequence[Kind]) -> Frame:
+    """The frame for cases whose coordinates lie on these lattices (a row for each coordinate)."""
+    return Frame(transform, tuple(x[0] if k is Kind.REAL else spanned(x) for x, k in zip(lattices, kinds, strict=True)))

@@ -104,17 +104,25 @@ def _stratum(bucket: Bucket, stratum: Stratum, level: float, swap: bool) -> list
     random = [(b, m) for b, m in zip(stratum.blocks, stratum.members, strict=True) if b.dimension and not b.equal]
     if not random:
         return [f"output == {_filled(bucket, stratum, None)}"] if level < 0 else []
-    if len(random) > 1 or random[0][0].dimension > 1 or stratum.restore.shape != (1, 1):
+    if len(random) > 1 or random[0][0].dimension > 1 or len(stratum.frame.restore) != 1:
         return None
     ((block, _),) = random
-    scale = float(stratum.restore[0, 0])
     if block.kinds[0] is Kind.LATTICE:
         assert block.points is not None
         y = block.points()[:, 0]
         over = _above(block, y, level, swap)
-        return [f"output == {_filled(bucket, stratum, scale * float(v))}" for v in y[over]]
+        return [f"output == {_filled(bucket, stratum, _released(stratum, float(t)))}" for t in y[over]]
     shape = _filled(bucket, stratum, None)
-    return [_interval(shape, *sorted((scale * a, scale * b))) for a, b in _intervals(block, level, swap)]
+    ends = [(_released(stratum, a), _released(stratum, b)) for a, b in _intervals(block, level, swap)]
+    return [_interval(shape, *sorted(pair)) for pair in ends]
+
+
+def _released(stratum: Stratum, t: float) -> float:
+    """The released value that a stratum's only coordinate stands for."""
+    factor = stratum.frame.restore[0][0]
+    if math.isinf(t):
+        return t if factor * stratum.frame.lattices[0].step > 0 else -t
+    return float(factor * stratum.frame.place(0, t))
 
 
 def _above(block: Any, y: Floats, level: float, swap: bool) -> npt.NDArray[np.bool_]:

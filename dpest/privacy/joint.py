@@ -59,12 +59,12 @@ def _vertices(kinks: list[Expr], d: int) -> list[list[float]]:
     values: list[set[float]] = [set() for _ in range(d)]
     for _ in range(3):
         for k in kinks:
-            for v, c in k.terms:
-                others = [(w, x) for w, x in k.terms if w != v]
+            for v, c in ((v, float(c)) for v, c in k.terms):
+                others = [(w, float(x)) for w, x in k.terms if w != v]
                 if len(others) > 1:
                     continue
                 bases = [0.0] if not others else [others[0][1] * t for t in sorted(values[-1 - others[0][0]])[:8]]
-                values[-1 - v].update(round(-(k.constant + b) / c, 12) for b in bases)
+                values[-1 - v].update(round(-(float(k.constant) + b) / c, 12) for b in bases)
     return [sorted(v)[:12] or [0.0] for v in values]
 
 
@@ -103,9 +103,9 @@ def _offsets(kinks: list[Expr], place: Floats, directions: Floats, scale: float)
     for direction in directions:
         sizes = [scale * _SIZES, -scale * _SIZES]
         for k in kinks:
-            slope = sum(c * direction[-1 - v] for v, c in k.terms)
+            slope = sum(float(c) * direction[-1 - v] for v, c in k.terms)
             if abs(slope) > 1e-12:
-                t = -(k.constant + sum(c * place[-1 - v] for v, c in k.terms)) / slope
+                t = -(float(k.constant) + sum(float(c) * place[-1 - v] for v, c in k.terms)) / slope
                 side = 1e-12 * max(scale, abs(t))
                 sizes.append(np.array([t - side, t + side]))
         out.append(np.concatenate(sizes)[:, None] * direction)

@@ -41,7 +41,7 @@ def block_line(block: Block) -> Line:
 
 def line_kinks(block: Block) -> Floats:
     """The places at which either density of a block with one coordinate has a kink."""
-    places = [-k.constant / k.terms[0][1] for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
+    places = [float(-k.constant / k.terms[0][1]) for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
     return np.unique(np.round(np.array(places, float), 12)) if places else np.zeros(1)
 
 

@@ -17,6 +17,7 @@ from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import with_tails
+from dpest.numerics.rationals import Rational
 from dpest.privacy.blocks import Block, Kind, Side
 from dpest.privacy.logs import logs_at
 from dpest.privacy.shift import release
@@ -159,16 +160,16 @@ def _reaches(block: Block) -> list[_Reach]:
 def _component_reach(component: Component, j: int) -> _Reach:
     """The range of an output coordinate whose equation is a sum of draws: the sum of the draws' ranges."""
     for equation in component.equations:
-        scale = -float(equation.coefficient(-1 - j))
+        scale = -equation.coefficient(-1 - j)
         others = [v for v, _ in equation.terms if v < 0 and v != -1 - j]
         if not scale or others:
             continue
-        low = high = float(equation.constant) / scale
+        low = high = float(equation.constant / scale)
         beyond = 0.0
         for v, c in equation.terms:
             if v >= 0:
                 ends, more = _law_reach(component.laws[v])
-                moved = sorted(float(c) / scale * x for x in ends)
+                moved = sorted(float(c / scale) * x for x in ends)
                 low, high, beyond = low + moved[0], high + moved[1], beyond + more
         return _Reach(low, high, beyond)
     raise NotCovered("delta(eps) of an output whose range is not known from its noise")
@@ -211,7 +212,7 @@ def _shifted(block: Block) -> Shifted | None:
     left, right = _linear(block.left, block.dimension), _linear(block.right, block.dimension)
     if left is None or right is None or left.sigmas != right.sigmas or not np.array_equal(left.matrix, right.matrix):
         return None
-    gap = left.constants - right.constants
+    gap = np.array([float(a - b) for a, b in zip(left.constants, right.constants, strict=True)])
     spread = left.matrix * np.array(left.sigmas)
     covariance = spread @ spread.T
     if np.linalg.matrix_rank(covariance) < block.dimension:
@@ -219,8 +220,7 @@ def _shifted(block: Block) -> Shifted | None:
     squared = float(gap @ np.linalg.solve(covariance, gap))
     if squared == 0.0:
         return Shifted(0.0, 0.0)
-    moved = float(np.max(np.abs(left.constants) + np.abs(right.constants)) / np.max(np.abs(gap)))
-    return Shifted(squared, 8 * ROUND * (moved + float(np.linalg.cond(covariance))))
+    return Shifted(squared, 8 * ROUND * (1.0 + float(np.linalg.cond(covariance))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,18 +228,18 @@ class _Linear:
     """y = matrix @ noise + constants, with independent Gaussian noise."""
 
     matrix: Floats
-    constants: Floats
+    constants: tuple[Rational, ...]
     sigmas: tuple[float, ...]
 
 
 def _linear(side: Side, dimension: int) -> _Linear | None:
     if len(side.cases) != 1 or side.cases[0][1] != 1:
         return None
-    rows: dict[int, tuple[dict[int, float], float]] = {}
+    rows: dict[int, tuple[dict[int, float], Rational]] = {}
     sigmas: list[float] = []
     for placed, times in sorted(side.cases[0][0], key=lambda item: item[0].outputs):
         c = placed.component
-        if times != 1 or c.folded or c.bounds or not placed.outputs or not all(isinstance(x, Gaussian) for x in c.laws):
+        if times != 1 or c.folded or c.bounds or c.wholes or not placed.outputs or not all(isinstance(x, Gaussian) for x in c.laws):
             return None
         start = len(sigmas)
         sigmas += [x.sigma for x in c.laws if isinstance(x, Gaussian)]
@@ -247,13 +247,13 @@ def _linear(side: Side, dimension: int) -> _Linear | None:
             outputs = [v for v, _ in equation.terms if v < 0]
             if len(outputs) != 1:
                 return None
-            scale = -float(equation.coefficient(outputs[0]))
-            draws = {start + v: float(x) / scale for v, x in equation.terms if v >= 0}
-            rows[placed.outputs[-1 - outputs[0]]] = (draws, float(equation.constant) / scale)
+            scale = -equation.coefficient(outputs[0])
+            draws = {start + v: float(x / scale) for v, x in equation.terms if v >= 0}
+            rows[placed.outputs[-1 - outputs[0]]] = (draws, equation.constant / scale)
     if sorted(rows) != list(range(dimension)):
         return None
     matrix = np.zeros((dimension, len(sigmas)))
     for j, (draws, _) in rows.items():
         for v, x in draws.items():
             matrix[j, v] = x
-    return _Linear(matrix, np.array([rows[j][1] for j in range(dimension)]), tuple(sigmas))
+    return _Linear(matrix, tuple(rows[j][1] for j in range(dimension)), tuple(sigmas))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dpest.engine.component import Component
 from dpest.engine.convolve import merged_sums
 from dpest.laws.law import Continuous, Law
+from dpest.numerics.rationals import Rational, exact
 from dpest.privacy.blocks import Block, Side
 from dpest.privacy.logs import BothWays, Sup
 
@@ -19,17 +20,24 @@ class Release:
     """y = coefficient * draw + constant."""
 
     law: Law
-    coefficient: float
-    constant: float
+    coefficient: Rational
+    constant: Rational
 
     def log_mass(self, low: float, high: float) -> float:
         """ln P(low < y < high)."""
         assert isinstance(self.law, Continuous)
-        ends = sorted(((low - self.constant) / self.coefficient, (high - self.constant) / self.coefficient))
+        ends = sorted(self._draw(y) for y in (low, high))
         return float(self.law.log_interval(*ends))
 
     def log_density(self, y: float) -> float:
-        return float(self.law.log_density((y - self.constant) / self.coefficient)) - math.log(abs(self.coefficient))
+        """ln of the density at y."""
+        return float(self.law.log_density(self._draw(y))) - math.log(abs(float(self.coefficient)))
+
+    def _draw(self, y: float) -> float:
+        """The draw behind a released value."""
+        if math.isinf(y):
+            return y if self.coefficient > 0 else -y
+        return float((exact(y) - self.constant) / self.coefficient)
 
 
 def shifted(block: Block) -> BothWays | None:
@@ -61,15 +69,15 @@ def _sup(p: Release, q: Release) -> Sup | None:
     law = p.law
     if not isinstance(law, Continuous):
         return None
-    found = law.shift((p.constant - q.constant) / p.coefficient)
+    moved = (p.constant - q.constant) / p.coefficient
+    found = law.shift(float(moved))
     if found is None:
         return None
     limit = math.isinf(found.at)
     x = math.copysign(_FAR * law.scale, found.at) if limit else found.at
-    y = p.coefficient * x + p.constant
-    direction = int(math.copysign(1, p.coefficient))
+    y = float(p.coefficient * exact(x) + p.constant)
+    direction = 1 if p.coefficient > 0 else -1
     place = math.copysign(math.inf, found.at * direction) if limit else y
-    moved = (abs(p.constant) + abs(q.constant)) / law.scale  # constants come rounded
-    slack = 4e-16 * found.loss + 1.2e-16 * moved if math.isfinite(found.loss) else 0.0
+    slack = 4e-16 * found.loss if math.isfinite(found.loss) else 0.0
     ends = (found.loss - slack, found.loss + slack)
     return Sup(found.loss, *ends, (place,), p.log_density(y), q.log_density(y), limit, ray=found.ray * direction)

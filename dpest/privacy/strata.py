@@ -14,14 +14,17 @@ import numpy as np
 from dpest.engine.cases import Affine, Constant, Expansion, Floor
 from dpest.engine.columns import constant_key
 from dpest.engine.component import Placed
+from dpest.engine.lattice import meeting
 from dpest.engine.stars import condition_components
 from dpest.engine.symmetry import canonical
 from dpest.errors import ExactRefused
 from dpest.laws.law import Continuous
+from dpest.numerics.linear import Matrix
 from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, Kind, Measures, Side, common_side, joint_side, product_points, split_blocks
-from dpest.privacy.coordinates import Rows, candidates, kind_of, rows_of, simplifying
+from dpest.privacy.coordinates import Frame, Rows, frame_of, kind_of, rows_of, simplifying
 
+NO_COORDINATES = Frame((), ())
 ANY = "?"
 REAL = "real"
 
@@ -33,7 +36,7 @@ class Stratum:
     leaves: tuple[tuple[int, Any], ...]  # (position in the output, Constant, or the coordinate's number)
     blocks: tuple[Block, ...]
     members: tuple[tuple[int, ...], ...]  # the coordinates of each block
-    restore: Floats  # output coordinates = restore @ block coordinates
+    frame: Frame  # what the coordinates are in terms of the output
     multiplicity: int = 1
 
 
@@ -112,7 +115,29 @@ def _reduced_strata(
             key = ("rows", id(case) if name is None else name, shape)
             rows = measures.once(key, case, partial(rows_of, case, shape, kinds))
             keyed.setdefault(rows.subspace, ([], []))[side].append(rows)
-    return [_stratum(tuple(leaves), kinds, p, q, multiplicity, measures) for p, q in keyed.values()]
+    return [
+        _stratum(tuple(leaves), new_kinds, transform, p, q, multiplicity, measures)
+        for cases in keyed.values()
+        for new_kinds, transform, p, q in _apart(kinds, *cases)
+    ]
+
+
+Apart = tuple[list[Kind], Matrix, list[Rows], list[Rows]]
+
+
+def _apart(kinds: list[Kind], left: list[Rows], right: list[Rows]) -> list[Apart]:
+    """Cases whose lattice coordinates have no point in common can never return the same output: strata of their own."""
+    both = [*left, *right]
+    transform = simplifying(both[0], kinds, any(c.floors for c in both))
+    new = [kind_of(row, kinds, both[0]) for row in transform]
+    marks: list[list[int]] = []
+    for j, kind in enumerate(new):
+        if kind is Kind.LATTICE:
+            marks.append(meeting([case.lattice(transform, j, kind) for case in both]))
+    keyed: dict[tuple[int, ...], tuple[list[Rows], list[Rows]]] = {}
+    for i, case in enumerate(both):
+        keyed.setdefault(tuple(m[i] for m in marks), ([], []))[i >= len(left)].append(case)
+    return [(new, transform, p, q) for p, q in keyed.values()]
 
 
 def constant_stratum(
@@ -124,49 +149,44 @@ def constant_stratum(
 ) -> Stratum:
     """Constants alone: what counts is how likely their conditions are."""
     sides = [joint_side(cases, (), measures) for cases in (left, right)]
-    return Stratum(leaves, (Block((), sides[0], sides[1]),), ((),), np.empty((0, 0)), multiplicity)
+    return Stratum(leaves, (Block((), sides[0], sides[1]),), ((),), NO_COORDINATES, multiplicity)
 
 
 def _placed(case: Expansion, measures: Measures) -> list[Placed]:
     """The components of a case's conditions, split once."""
-    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals))
+    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals, case.loops))
 
 
 def _stratum(
     leaves: tuple[tuple[int, Any], ...],
     kinds: list[Kind],
+    transform: Matrix,
     left: list[Rows],
     right: list[Rows],
     multiplicity: int,
     measures: Measures,
 ) -> Stratum:
-    transform = simplifying((left or right)[0], kinds, any(c.floors for c in (*left, *right)))
-    new_kinds = [kind_of(row, kinds, (left or right)[0]) for row in transform]
-    placed = [[case.placed(transform) for case in cases] for cases in (left, right)]
+    cases = (*left, *right)
+    frame = frame_of(transform, [[c.lattice(transform, j, kind) for c in cases] for j, kind in enumerate(kinds)], kinds)
+    placed = [[case.placed(frame) for case in side] for side in (left, right)]
     common, rest = split_blocks(placed[0], placed[1])
     members = [*common, rest]
     blocks = []
     for i, b in enumerate(members):
         make = joint_side if i == len(common) else common_side
-        p, q = (make(cases, b, measures) for cases in placed)
-        blocks.append(_block(b, p, q, new_kinds, (*left, *right), transform))
-    return Stratum(leaves, tuple(blocks), tuple(members), _inverse(transform), multiplicity)
+        p, q = (make(side, b, measures) for side in placed)
+        blocks.append(_block(b, p, q, kinds, cases, frame))
+    return Stratum(leaves, tuple(blocks), tuple(members), frame, multiplicity)
 
 
-def _inverse(transform: Floats) -> Floats:
-    return transform if len(transform) == 1 and transform[0, 0] == 1.0 else np.asarray(np.linalg.inv(transform), float)
-
-
-def _block(
-    members: tuple[int, ...], left: Side, right: Side, kinds: list[Kind], cases: Sequence[Rows], transform: Floats
-) -> Block:
+def _block(members: tuple[int, ...], left: Side, right: Side, kinds: list[Kind], cases: Sequence[Rows], frame: Frame) -> Block:
     own = tuple(kinds[j] for j in members)
     if len(set(own)) > 1:
         raise ExactRefused("an output coordinate with a density and one with single points share noise")
     scales = [law.scale for c in cases for law in c.numbering.laws if isinstance(law, Continuous)] or [1.0]
 
     def points() -> Floats:
-        columns = [np.unique(np.concatenate([candidates(c, transform, j) for c in cases])) for j in members]
+        columns = [np.unique(np.concatenate([c.points(frame, j) for c in cases])) for j in members]
         return product_points(columns)
 
     return Block(own, left, right, points if Kind.LATTICE in own else None, min(scales), max(scales))

@@ -18,6 +18,7 @@ from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails
 from dpest.privacy.blocks import Block, Kind, Side
 from dpest.privacy.compare import Loss, StratumLoss
+from dpest.privacy.coordinates import Frame
 from dpest.privacy.line import line_kinks
 from dpest.privacy.logs import Sup
 from dpest.privacy.shift import release
@@ -115,19 +116,27 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swap
         if isinstance(value, Constant):
             leaves[position] = value.value
         else:
-            leaves[position] = _leaf(stratum.restore[value], place, lattice, letters)
+            leaves[position] = _leaf(stratum.frame, value, place, lattice, letters)
             if isinstance(leaves[position], Name):
                 names[value] = leaves[position]
-    told.clauses = _clauses(np.asarray(np.linalg.inv(stratum.restore), float), place, rays, names, told.limit)
+    there = [_placed(stratum.frame, j, t) for j, t in enumerate(place)]
+    transform = np.array(stratum.frame.transform, float).reshape(len(place), len(place))
+    told.clauses = _clauses(transform, np.array(there, float), rays, names, told.limit)
     return told
 
 
-def _leaf(row: Floats, place: Floats, lattice: set[int], letters: Callable[[], str]) -> Any:
+def _leaf(frame: Frame, leaf: int, place: Floats, lattice: set[int], letters: Callable[[], str]) -> Any:
     """What stands at a random leaf: its value where it is a single point, else a letter."""
-    used = [int(i) for i in np.flatnonzero(row)]
+    row = frame.restore[leaf]
+    used = [i for i, c in enumerate(row) if c]
     if used and all(i in lattice and math.isfinite(place[i]) for i in used):
-        return float(np.dot(row[used], place[used]))
+        return float(sum(row[i] * frame.place(i, place[i]) for i in used))
     return Name(letters())
+
+
+def _placed(frame: Frame, j: int, t: float) -> float:
+    """A coordinate's value in terms of the output; what tends to infinity still does."""
+    return float(frame.place(j, t)) if math.isfinite(t) else t
 
 
 def _clauses(transform: Floats, place: Floats, rays: dict[int, int], names: dict[int, Name], limit: bool) -> list[str]:

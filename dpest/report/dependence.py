@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.engine.resolve import Literal
+from dpest.engine.literal import Literal
 from dpest.engine.trace import Path, Trace, trace
 from dpest.graph.nodes import Draw, Linear, draws_of, is_node
 from dpest.graph.words import words
@@ -115,16 +115,17 @@ def _value(leaf: Any, index: dict[int, int]) -> str:
     if isinstance(leaf, Draw):
         return _name(index[id(leaf)])
     if isinstance(leaf, Linear) and all(isinstance(n, Draw) for n, _ in leaf.terms):
-        return _sum([(_name(index[id(n)]), c) for n, c in leaf.terms], leaf.constant)
+        return _sum([(_name(index[id(n)]), float(c)) for n, c in leaf.terms], float(leaf.constant))
     return words(leaf)
 
 
 def _inequality(literal: Literal, index: dict[int, int]) -> str:
     """The comparison with everything positive on its side: `v2 + 1 >= v1`."""
-    terms = [(_name(index[id(d)]), c) for d, c in literal.terms]
-    left = _sum([t for t in terms if t[1] > 0], max(literal.constant, 0.0))
-    right = _sum([(name, -c) for name, c in terms if c < 0], max(-literal.constant, 0.0))
-    return f"{left} {literal.relation.value} {right}"
+    terms = [(_name(index[id(d)]), float(c)) for d, c in literal.terms]
+    constant = float(literal.constant)
+    left = _sum([t for t in terms if t[1] > 0], max(constant, 0.0))
+    right = _sum([(name, -c) for name, c in terms if c < 0], max(-constant, 0.0))
+    return f"{left} >= {right}"
 
 
 def _sum(terms: Sequence[tuple[str, float]], constant: float) -> str:

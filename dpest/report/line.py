@@ -40,10 +40,10 @@ class Line:
         found = []
         for side in (self.block.left, self.block.right):
             for kink in side.kinks():
-                terms = {-1 - v: c for v, c in kink.terms}
+                terms = {-1 - v: float(c) for v, c in kink.terms}
                 if terms.get(0):
                     rest = sum(c * self.base[j] for j, c in terms.items() if j)
-                    found.append(-(kink.constant + rest) / terms[0])
+                    found.append(-(float(kink.constant) + rest) / terms[0])
         return np.array(found or [self.base[0]])
 
     def grid(self, faded: float = FADED, points: int = POINTS) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -13,9 +13,11 @@ import numpy as np
 from dpest.engine.cases import Constant
 from dpest.engine.outputs import rebuild
 from dpest.inputs import show
+from dpest.numerics.rationals import Rational
 from dpest.privacy.blocks import Block, Kind
 from dpest.privacy.buckets import Bucket, Group
 from dpest.privacy.compare import Comparison, Loss, StratumLoss
+from dpest.privacy.coordinates import Frame
 from dpest.privacy.profile import ComparedProfile
 from dpest.privacy.strata import Stratum
 from dpest.report.data import OutputTable
@@ -59,9 +61,10 @@ def _density(worst: Loss, part: StratumLoss, block: Block) -> OutputTable:
     stratum = part.stratum
     line = line_through(block, part.sups[stratum.blocks.index(block)].at)
     y = line.grid()
+    lattice = stratum.frame.lattices[stratum.members[stratum.blocks.index(block)][0]]
     left, right = _others(worst, part, block)
     return OutputTable(
-        y=tuple(y.tolist()),
+        y=tuple((float(lattice.origin) + float(lattice.step) * y).tolist()),
         log_density_left=tuple((line.log(block.left, y) + left).tolist()),
         log_density_right=tuple((line.log(block.right, y) + right).tolist()),
         axis=_axis(worst.bucket, stratum, stratum.blocks.index(block)),
@@ -80,7 +83,7 @@ def _others(worst: Loss, part: StratumLoss, block: Block) -> tuple[float, float]
 def _axis(bucket: Bucket, stratum: Stratum, index: int) -> str:
     """The block's coordinate in terms of what is released: `output[3]`, or `output[3] - output[2]`."""
     places = [position for position, leaf in stratum.leaves if isinstance(leaf, int)]
-    row = np.linalg.inv(stratum.restore)[stratum.members[index][0]]
+    row = [float(c) for c in stratum.frame.transform[stratum.members[index][0]]]
     text = ""
     for position, c in zip(places, row, strict=True):
         if abs(c) > 1e-12:
@@ -161,15 +164,19 @@ class _Any:
 
 
 def _stratum_label(bucket: Bucket, stratum: Stratum, known: Mapping[int, float], whole: bool) -> str:
-    inner = np.array([known.get(j, np.nan) for j in range(len(stratum.restore))])
-    outer = [sum(c * v for c, v in zip(row, inner, strict=True) if c) for row in stratum.restore]
-    shown = [_Any() if np.isnan(v) else float(v) for v in outer]
+    shown = [_shown(stratum.frame, row, known) for row in stratum.frame.restore]
     values = {i: leaf.value if isinstance(leaf, Constant) else shown[leaf] for i, leaf in stratum.leaves}
     if whole:
         return _label(bucket, values, stratum.multiplicity)
     if len(values) == 1:
         return "".join(f"output[{i}] = {show(v)}" for i, v in values.items())
     return show(list(values.values()))
+
+
+def _shown(frame: Frame, row: Sequence[Rational], known: Mapping[int, float]) -> Any:
+    """An output in terms of the coordinates; a star where one of them can be any number."""
+    used = [j for j, c in enumerate(row) if c]
+    return float(sum(row[j] * frame.place(j, known[j]) for j in used)) if all(j in known for j in used) else _Any()
 
 
 def _label(bucket: Bucket, values: Mapping[int, Any], multiplicity: int) -> str:

@@ -116,7 +116,7 @@ MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
     "numpy.random inside": (hidden_numpy, "use dpest draws instead of random or numpy.random"),
     "random inside": (hidden_random, "use dpest draws instead of random or numpy.random"),
     "math.exp of a random value": (exponential_of_noise, "wrap the function with dpest.apply(function, value)"),
-    "an index that is random": (index_by_noise, "cannot be used as an index or a range: keep it random"),
+    "an index that is random": (index_by_noise, "cannot be used as an index or a range"),
     "a negative scale": (negative_scale, "laplace(scale) needs a positive finite number, got -1"),
     "a probability outside [0, 1]": (probability_of_two, "needs a probability in [0, 1], got 2.0"),
     "returns a set": (returns_a_set, "returned set: return numbers"),

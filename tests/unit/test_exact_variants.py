@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -290,14 +291,18 @@ def test_the_exact_loss_is_the_truth(name: str) -> None:
 
 
 @pytest.mark.parametrize(("left", "right"), [(0, 1), (1, 2), (3, 6)])
-def test_one_threshold_written_in_three_ways_leaves_no_gap(left: int, right: int) -> None:
-    """0.3 - 0.1 x, and (2.1 - 0.7 x) / 7, differ by rounding; no output may live in between."""
+def test_what_lies_between_two_thresholds_that_differ_in_the_last_digit_is_an_output(left: int, right: int) -> None:
+    """2.1 / 7 exceeds 0.3 by 1.3e-17 (both doubles, as rationals): noise falls in between, and has the loss of its density."""
+    width = float(Fraction(2.1) / 7 - Fraction(0.3))
 
     def mechanism(x: int) -> Any:
         z = 0.1 * x + laplace(1.0)
         return z >= 0.3, z - 0.3 >= 0, 7 * z >= 2.1
 
-    check(Case(mechanism, left, right, finite(*(coin(1 - laplace_cdf(0.3 - 0.1 * x)) for x in (left, right)))))
+    def law(x: int) -> dict[int, float]:
+        return {**coin(1 - laplace_cdf(0.3 - 0.1 * x)), 2: width * math.exp(-abs(0.3 - 0.1 * x)) / 2}
+
+    check(Case(mechanism, left, right, finite(law(left), law(right))))
 
 
 @pytest.mark.parametrize("scale", [20.0, 1.0, 1e-2, 1e-4])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import random
 import time
 from typing import Any
@@ -203,3 +204,12 @@ def test_noise_that_cannot_be_seeded_is_said_to_be_so() -> None:
     system = random.SystemRandom()
     result = audit(lambda data: data[0] + system.gauss(0, 1), samples=500)
     assert any("cannot seed" in note for note in result.notes)
+
+
+def test_a_mechanism_with_a_hidden_coin_is_audited_as_it_stands() -> None:
+    def mechanism(bit: int) -> Any:
+        told = bit if random.random() < 0.75 else 1 - bit
+        return told, bool(dpest.laplace(1.0) > 0)
+
+    found = dpest.audit(mechanism, (0, 1), samples=4000, seed=1, progress=lambda *_: None)
+    assert 0.8 < found.lower <= math.log(3)

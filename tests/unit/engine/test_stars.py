@@ -6,25 +6,25 @@ import pytest
 
 from dpest.engine.cases import conditions_case
 from dpest.engine.component import components
-from dpest.engine.resolve import Literal
+from dpest.engine.literal import Literal
 from dpest.engine.stars import condition_components
-from dpest.graph.nodes import Draw, Relation
+from dpest.graph.nodes import Draw
 from dpest.laws.continuous import Laplace
 from dpest.laws.discrete import Geometric
+from dpest.numerics.rationals import exact
 
 
-def star(hub: Draw, others: list[Draw], relations: list[Relation]) -> list[Literal]:
-    return [Literal(((hub, 1.0), (d, -1.0)), 0.5, r) for d, r in zip(others, relations, strict=True)]
+def star(hub: Draw, others: list[Draw], constant: float) -> list[Literal]:
+    return [Literal(((hub, exact(1)), (d, exact(-1))), exact(constant)) for d in others]
 
 
-@pytest.mark.parametrize("relations", [[Relation.GE] * 3, [Relation.GT, Relation.GE, Relation.GT]])
-@pytest.mark.parametrize("law", [Laplace(2.0), Geometric(3.0)])
-def test_a_star_is_split_as_in_general(law: Laplace | Geometric, relations: list[Relation]) -> None:
-    literals = star(Draw(law), [Draw(law) for _ in relations], relations)
+@pytest.mark.parametrize(("law", "constant"), [(Laplace(2.0), 0.5), (Geometric(3.0), 1.0)])
+def test_a_star_is_split_as_in_general(law: Laplace | Geometric, constant: float) -> None:
+    literals = star(Draw(law), [Draw(law) for _ in range(3)], constant)
     assert condition_components(literals) == components(conditions_case(literals))
 
 
 def test_a_draw_that_is_met_twice_makes_no_star() -> None:
     hub, other = Draw(Laplace(1.0)), Draw(Laplace(1.0))
-    literals = [*star(hub, [other], [Relation.GE]), Literal(((hub, -1.0), (other, 1.0)), 1.0, Relation.GE)]
+    literals = [*star(hub, [other], 0.5), Literal(((hub, exact(-1)), (other, exact(1))), exact(1))]
     assert condition_components(literals) == components(conditions_case(literals))

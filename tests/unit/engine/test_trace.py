@@ -9,13 +9,14 @@ import pytest
 
 import dpest
 from dpest.engine.cases import Affine, Floor, expand
-from dpest.engine.expressions import Expr
+from dpest.engine.expressions import expr
 from dpest.engine.factors import Bound
 from dpest.engine.feasible import contradictory
 from dpest.engine.trace import Limits, trace
 from dpest.errors import BudgetExceeded, NotReplayable
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.laws.discrete import Geometric
+from dpest.numerics.rationals import exact
 
 
 def outputs(mechanism: Any, data: Any = 0) -> list[Any]:
@@ -131,15 +132,15 @@ def test_what_a_leaf_can_be() -> None:
     assert sorted(type(v).__name__ for v in leaf_cases(dpest.maximum(0, round(z)))) == ["Constant", "Floor"]
 
 
-def bound(constant: float, strict: bool = False, **terms: float) -> Bound:
-    return Bound(Expr(tuple(sorted((int(v[1:]), c) for v, c in terms.items())), constant), strict)
+def bound(constant: float, **terms: float) -> Bound:
+    return Bound(expr(((int(v[1:]), exact(c)) for v, c in terms.items()), exact(constant)))
 
 
 CONTRADICTIONS = [
     ([bound(0, v0=1, v1=-1), bound(0, v1=1, v2=-1), bound(0, v2=1, v0=-1)], [Laplace(1.0)] * 3, True),  # a cycle: measure zero
     ([bound(0, v0=1, v1=-1), bound(0, v1=1, v2=-1), bound(0, v0=1, v2=-1)], [Laplace(1.0)] * 3, False),
     ([bound(0, v0=1, v1=-1), bound(0, v1=1, v2=-1), bound(0, v2=1, v0=-1)], [Geometric(1.0)] * 3, False),  # all equal
-    ([bound(0, True, v0=1, v1=-1), bound(0, v1=1, v2=-1), bound(0, v2=1, v0=-1)], [Geometric(1.0)] * 3, True),
+    ([bound(-1, v0=1, v1=-1), bound(0, v1=1, v2=-1), bound(0, v2=1, v0=-1)], [Geometric(1.0)] * 3, True),
     ([bound(-1, v0=-1, v1=-1)], [Exponential(1.0)] * 2, True),
     ([bound(-2, v0=1, v1=1)], [Uniform(0.0, 1.0)] * 2, True),
     ([bound(-1.999, v0=1, v1=1)], [Uniform(0.0, 1.0)] * 2, False),

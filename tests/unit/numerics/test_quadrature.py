@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpest.numerics.linear import identities, reduced
 from dpest.numerics.logspace import log1mexp, log_diff, log_sum, log_sum_by_row
 from dpest.numerics.quadrature import integrate, with_tails
 
@@ -94,12 +93,3 @@ def test_sums_and_differences_of_logarithms() -> None:
     assert float(log_diff(-2.0, -1.0)) == -math.inf
     sums = log_sum_by_row(np.array([0, 2, 0]), np.array([-1.0, -2.0, -1.0]), 3)
     np.testing.assert_allclose(sums, [-1 + math.log(2), -np.inf, -2.0])
-
-
-def test_row_reduction_and_the_identities_of_dependent_rows() -> None:
-    a = np.array([[1.0, 1.0], [1.0, -1.0], [2.0, 0.0]])
-    transform, rank = reduced(a)
-    assert rank == 2
-    np.testing.assert_allclose((transform @ a)[:2], np.eye(2))
-    np.testing.assert_allclose(identities(a) @ a, 0.0, atol=1e-12)
-    assert len(identities(np.eye(3))) == 0

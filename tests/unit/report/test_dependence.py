@@ -26,7 +26,7 @@ def test_shared_draws_are_counted() -> None:
         ("v3", "laplace(4)", 2),
     ]
     assert found.paths == 3
-    assert [c.text for c in found.conditions] == ["v1 > v2 + 1", "v3 >= v1"]
+    assert [c.text for c in found.conditions] == ["v1 >= v2 + 1", "v3 >= v1"]
     assert [o.text for o in found.outputs] == ["output = v3"]
 
 
