@@ -12,6 +12,7 @@ from dpest.curves.cells import ROUND, single
 from dpest.curves.pieces import Piece
 from dpest.curves.tree import Fixed, Source
 from dpest.engine.component import Component
+from dpest.engine.lattice import WINDOW
 from dpest.errors import NotCovered
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Continuous, Discrete, Law
@@ -82,7 +83,7 @@ def _on_lattice(block: Block) -> Source:
     found = single(logs.p, logs.q, logs.error)
     if all(isinstance(law, Discrete) and law.finite for side in (block.left, block.right) for law in _laws(side)):
         return Fixed(found)
-    rest = 8 * len(_laws(block.left)) * math.exp(-80.0)
+    rest = 4 * max(len(_laws(side)) for side in (block.left, block.right)) * math.exp(WINDOW)
     return Fixed(replace(found, beyond=(rest, rest), bounds=_ratio_bounds(block)))
 
 
@@ -239,7 +240,8 @@ def _linear(side: Side, dimension: int) -> _Linear | None:
     sigmas: list[float] = []
     for placed, times in sorted(side.cases[0][0], key=lambda item: item[0].outputs):
         c = placed.component
-        if times != 1 or c.folded or c.bounds or c.wholes or not placed.outputs or not all(isinstance(x, Gaussian) for x in c.laws):
+        plain = times == 1 and placed.outputs and not (c.folded or c.bounds or c.wholes)
+        if not plain or not all(isinstance(x, Gaussian) for x in c.laws):
             return None
         start = len(sigmas)
         sigmas += [x.sigma for x in c.laws if isinstance(x, Gaussian)]
