@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +27,6 @@ class Way:
     mu_squared: float = 0.0  # of all Gaussian parts together
     mu_error: float = 0.0  # relative
     pure: tuple[float, float] | None = None  # the largest loss of the parts, where it is known better than from the cells
-    event: Callable[[float], Any] | None = field(default=None, repr=False)  # what shows delta(epsilon) of one run
 
     @cached_property
     def whole(self) -> Tree | None:
@@ -86,14 +83,25 @@ class Way:
         """The largest loss, from below and from above."""
         if self.mu_squared:
             return math.inf, math.inf
-        if self.pure is not None:
-            return self.pure
         if self.whole is None:
             return 0.0, 0.0
+        if self.pure is not None and self._shown(self.pure[1]) <= self.pure[1] + 1e-9 * (1 + abs(self.pure[1])):
+            return self.pure
         spare = 1e-12 * (1 + factors(self.whole) * 1e-3)
         low = math.inf if self.infinite[0] > 0 else extent(self.whole, False)[1]
         high = most(self.whole)
         return max(0.0, low - spare * abs(low) if math.isfinite(low) else low), max(0.0, high + spare * abs(high))
+
+    def _shown(self, most: float) -> float:
+        """The largest loss that lumped cells show: a largest loss that lies below it is wrong, and is not used."""
+        if self.infinite[0] > 0:
+            return math.inf
+        if most == math.inf:
+            return 0.0
+        if isinstance(self.whole, Leaf):
+            return float(self.whole.source.at(most).lower.loss.max(initial=0.0))
+        assert self.whole is not None
+        return extent(self.whole, False)[1]
 
     def log_moment(self, order: float) -> tuple[float, float]:
         """ln E e^(order * loss), order > 0, from below and from above; losses of independent parts add."""

@@ -125,3 +125,15 @@ def test_epsilon_at_costs_few_deltas() -> None:
         patch.setattr(Curve, "delta", counted)
         curve.epsilon_at(1e-3)
     assert calls <= 20
+
+
+def test_a_wrong_largest_loss_is_not_believed() -> None:
+    """A search that missed the supremum must not cap the curve."""
+    from dataclasses import replace
+
+    curve = Curve.discrete([0.75, 0.25], [0.25, 0.75])
+    wrong = Curve(tuple(replace(w, pure=(0.5, 0.5)) for w in curve.ways))
+    assert wrong.delta(0.7) == curve.delta(0.7) > 0
+    assert wrong.epsilon.upper >= math.log(3)
+    right = Curve(tuple(replace(w, pure=(math.log(3), math.log(3) + 1e-15)) for w in curve.ways))
+    assert right.delta(1.1) == 0.0
