@@ -174,7 +174,7 @@ def _settled(densities: Densities, edges: Floats) -> _Panels:
         done.append(panels.pick(~open_ones))
         if not open_ones.any():
             break
-        low, high = _halves(panels.pick(open_ones))
+        low, high = _divided(panels.pick(open_ones), 2)
     return _Panels.joined(done)
 
 
@@ -188,28 +188,38 @@ def _width(panels: _Panels) -> Floats:
         return np.where(panels.high == panels.low, 0.0, panels.high - panels.low)
 
 
-def _halves(panels: _Panels) -> tuple[Floats, Floats]:
-    middle = 0.5 * (panels.low_end + panels.high_end)
-    return np.concatenate([panels.low_end, middle]), np.concatenate([middle, panels.high_end])
+def _divided(panels: _Panels, parts: int) -> tuple[Floats, Floats]:
+    """Each panel in equal parts."""
+    at = np.linspace(0.0, 1.0, parts + 1)
+    edges = panels.low_end[:, None] + (panels.high_end - panels.low_end)[:, None] * at
+    edges[:, -1] = panels.high_end
+    return edges[:, :-1].ravel(), edges[:, 1:].ravel()
 
 
 def _narrowed(densities: Densities, panels: _Panels) -> _Panels:
-    """Panels halved until splitting each to the ends of its range adds next to no variance, tilted or not."""
+    """Panels divided until splitting each to the ends of its range adds next to no variance, tilted or not."""
     start = time.perf_counter()
     most = _MOST_CELLS
     for turn in range(_ROUNDS):
         weight, deviation = _importance(panels)
         with np.errstate(invalid="ignore"):
             share = np.where(np.isfinite(_width(panels)), weight * _width(panels) ** 2, 0.0)
-        open_ones = share > _VARIANCE * deviation**2 / 8000
-        open_ones &= _width(panels) > 64 * (panels.slack + 1e-14)
-        count = int(open_ones.sum())
+        limit = _VARIANCE * deviation**2 / 8000
+        open_ones = (share > limit) & (_width(panels) > 64 * (panels.slack + 1e-14))
+        # A part of width w / m has a share that is smaller by m^3.
+        parts = np.clip(2 ** np.ceil(np.log2(np.maximum(share / limit, 1.0)) / 3), 2, 16).astype(int)
+        count = int(parts[open_ones].sum())
         if turn:
             spent = (time.perf_counter() - start) / panels.low.size
             most = min(_MOST_CELLS, int(_SECONDS / max(spent, 1e-9)))
-        if not count or panels.low.size + count > most:
+        room = most - panels.low.size
+        if count > room:  # halve those that matter most
+            open_ones &= share >= np.sort(share)[-min(max(room // 2, 1), share.size)]
+            parts, count = np.full(parts.shape, 2), 2 * int(open_ones.sum())
+        if not count or count > room:
             break
-        new = _measured(densities, *_halves(panels.pick(open_ones)))
+        ends = [_divided(panels.pick(open_ones & (parts == m)), m) for m in (2, 4, 8, 16)]
+        new = _measured(densities, np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends]))
         panels = _Panels.joined([panels.pick(~open_ones), new])
     return panels
 
@@ -228,7 +238,7 @@ def _importance(panels: _Panels) -> tuple[Floats, float]:
         mean = float(plain @ loss)
         deviation = math.sqrt(max(float(plain @ (loss - mean) ** 2), 1e-30))
         deviations.append(deviation)
-        for tilt in (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 1 / deviation, 3 / deviation, 8 / deviation):
+        for tilt in (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 1 / deviation, 3 / deviation):
             tilted = base + sign * tilt * loss
             shares.append(np.exp(tilted - log_sum(tilted)))
     return np.maximum.reduce(shares), min(deviations)
