@@ -11,7 +11,7 @@ from scipy import stats
 
 import dpest
 from dpest.errors import NotCovered
-from tests.oracles.compositions import gaussian, laplace
+from tests.oracles.compositions import gaussian, laplace, two_laplace
 from tests.unit.curves.pairs import subsampled_gaussian_curve, width
 
 
@@ -141,3 +141,27 @@ def test_four_outputs_that_share_a_coin_are_refused() -> None:
 
     with pytest.raises(NotCovered, match="4 continuous outputs"):
         curve(mechanism).delta(1.0)
+
+
+def test_shapes_with_several_parts_are_a_mixture_of_products() -> None:
+    """The number of outputs tells which branch was taken: delta is the mean of the branches' deltas."""
+
+    def mechanism(x: float) -> Any:
+        if dpest.bernoulli(0.25):
+            return [x + dpest.laplace(1), x + dpest.laplace(1)]
+        return [x + dpest.laplace(1)]
+
+    found = curve(mechanism)
+    for epsilon in (0.0, 0.4, 0.95, 1.5):
+        truth = 0.25 * two_laplace(1.0, epsilon) + 0.75 * laplace(1.0, epsilon)
+        holds(found.delta(epsilon), truth, 1e-4)
+    twice = found.compose(2)
+    # Two runs release two, three or four values.
+    pieces = [(0.75**2, 2), (2 * 0.75 * 0.25, 3), (0.25**2, 4)]
+    one = curve(lambda x: x + dpest.laplace(1))
+    for epsilon in (0.5, 1.5, 2.5):
+        parts = [(w, one.compose(k).delta(epsilon)) for w, k in pieces]
+        a = twice.delta(epsilon)
+        assert a.lower <= sum(w * d.upper for w, d in parts)
+        assert sum(w * d.lower for w, d in parts) <= a.upper
+        assert width(a) < 1e-3
