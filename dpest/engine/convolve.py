@@ -169,7 +169,7 @@ def _density_sum(a: Continuous, b: Continuous, ratio: Rational) -> Continuous:
         logs, error = factor.log({1: x})
         return logs + shift, error
 
-    return tabulate(log_f, edges, kinks, scale, name, trusted=-_REACH - 50.0)
+    return tabulate(log_f, edges, kinks, scale, name, trusted=-_REACH - 50.0, concave=a.log_concave and b.log_concave)
 
 
 def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:

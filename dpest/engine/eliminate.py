@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpest.engine.asymptotics import product_asymptotes
 from dpest.engine.component import Component, Rounds, between
 from dpest.engine.convolve import merged_sums
 from dpest.engine.expressions import Expr, solved, substituted
@@ -243,7 +244,10 @@ class _State:
                 out, error = out + logs, error + more
             return out, error
 
-        return tabulate(log_f, edges, tuple(kinks), law.scale, "a product of laws")
+        laws = [law, *(x for f in factors for x in f.laws())]
+        concave = all(isinstance(x, Continuous) and x.log_concave for x in laws)
+        table = tabulate(log_f, edges, tuple(kinks), law.scale, "a product of laws", concave=concave)
+        return replace(table, declared=product_asymptotes(law, v, factors))
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import dis
 import sys
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -178,8 +179,12 @@ class _Snapshot:
 
     def _object(self, x: Any) -> Any:
         match x:
-            case list() | tuple():
+            case list() | tuple() | deque():
                 return (type(x), tuple(self.of(v) for v in x))
+            case set() | frozenset():
+                return (type(x), frozenset(self.of(v) for v in x))
+            case partial():
+                return (partial, self.of(x.func), self.of(x.args), self.of(x.keywords))
             case dict():
                 return (dict, tuple((self.of(k), self.of(v)) for k, v in x.items()))
             case np.ndarray():
@@ -189,6 +194,9 @@ class _Snapshot:
                 return (FunctionType, x.__code__, self.of(cells), self.of(x.__defaults__), self.of(x.__kwdefaults__))
             case MethodType():
                 return (MethodType, self.of(x.__func__), self.of(x.__self__))
+        own = {name for base in type(x).__mro__[:-1] for name in vars(base) if vars(base)[name] is not None}
+        if {"__eq__", "__hash__"} <= own:
+            return (type(x), x)  # a value, such as a date or a fraction: equal by content, and made to be a key
         if hasattr(type(x), "__slots__") or not hasattr(x, "__dict__"):
             raise _Hidden
         return (type(x), self.of(vars(x)))

@@ -12,8 +12,10 @@ import numpy.typing as npt
 from scipy import special
 
 from dpest.errors import InvalidLaw
+from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.law import Continuous, Rng, Shift
 from dpest.numerics.logspace import LOG_HALF, Floats, log1mexp, log_sum
+from dpest.numerics.rationals import exact
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 NO_SHIFT = Shift(0.0, 0.0)
@@ -32,10 +34,15 @@ class _Scaled(Continuous):
     b: float
     family: ClassVar[str]
     kinks = (0.0,)
+    log_concave = True
+    mode = 0.0
     support: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         check_scale(self.b, f"{self.family}(scale)")
+
+    def slope(self, x: Floats) -> Floats:
+        return np.full(np.shape(x), 1 / self.b)
 
     @property
     def scale(self) -> float:
@@ -84,6 +91,9 @@ class Laplace(_Scaled):
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, 0.0, 1 if d > 0 else -1) if d else NO_SHIFT
 
+    def asymptote(self, side: int) -> Asymptote:
+        return exponential(-math.log(2 * self.b), self.b)
+
 
 @dataclass(frozen=True)
 class Gaussian(Continuous):
@@ -100,6 +110,8 @@ class Gaussian(Continuous):
 
     kinks = (0.0,)
     support = (-math.inf, math.inf)
+    log_concave = True
+    mode = 0.0
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         r = self.sigma * math.sqrt(-2 * log_mass)
@@ -120,6 +132,16 @@ class Gaussian(Continuous):
 
     def shift(self, d: float) -> Shift:
         return Shift(math.inf, math.copysign(math.inf, d)) if d else NO_SHIFT
+
+    def slope(self, x: Floats) -> Floats:
+        return np.asarray(np.abs(x) / self.sigma**2)
+
+    def asymptote(self, side: int) -> Asymptote:
+        return Asymptote(-_LOG_SQRT_2PI - math.log(self.sigma), square=1 / (2 * exact(self.sigma) ** 2))
+
+    def mass_asymptote(self, side: int) -> Asymptote:
+        # P(X > t) / (f(t) sigma^2 / t) grows to 1 (Mills' ratio).
+        return Asymptote(-_LOG_SQRT_2PI + math.log(self.sigma), power=exact(-1), square=1 / (2 * exact(self.sigma) ** 2))
 
     def words(self) -> str:
         return f"gaussian({self.sigma:g})"
@@ -157,10 +179,13 @@ class Exponential(_Scaled):
         # x + d < 0 is impossible for the shifted law when d < 0.
         return Shift(d / self.b, 0.0, 1) if d >= 0 else Shift(math.inf, 0.0)
 
+    def asymptote(self, side: int) -> Asymptote | None:
+        return exponential(-math.log(self.b), self.b) if side > 0 else None
+
 
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
-    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (z - 699.0))
+    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (np.clip(z, 0.0, 1e4) - 699.0))
 
 
 @dataclass(frozen=True)
@@ -188,6 +213,18 @@ class Gumbel(_Scaled):
     def shift(self, d: float) -> Shift:
         # ln f(x) - ln f(x + d) = d/b - e^-z (1 - e^(-d/b)): grows to d/b on the right, without bound on the left if d < 0.
         return Shift(d / self.b, math.inf) if d >= 0 else Shift(math.inf, -math.inf)
+
+    def slope(self, x: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.asarray((1.0 + _steep(-np.asarray(x) / self.b)) / self.b)
+
+    def asymptote(self, side: int) -> Asymptote:
+        if side > 0:
+            return exponential(-math.log(self.b), self.b)
+        return Asymptote(-math.log(self.b), rate=-1 / exact(self.b), bursts=((1 / exact(self.b), exact(0)),))
+
+    def mass_asymptote(self, side: int) -> Asymptote:
+        return exponential(0.0, self.b) if side > 0 else Asymptote(0.0, bursts=((1 / exact(self.b), exact(0)),))
 
 
 @dataclass(frozen=True)
@@ -222,6 +259,9 @@ class Logistic(_Scaled):
     def shift(self, d: float) -> Shift:
         return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
 
+    def asymptote(self, side: int) -> Asymptote:
+        return exponential(-math.log(self.b), self.b)
+
 
 @dataclass(frozen=True)
 class Uniform(Continuous):
@@ -229,6 +269,7 @@ class Uniform(Continuous):
 
     low: float
     high: float
+    log_concave = True
 
     def __post_init__(self) -> None:
         numbers = all(isinstance(v, int | float | np.number) and math.isfinite(v) for v in (self.low, self.high))
@@ -238,6 +279,10 @@ class Uniform(Continuous):
     @property
     def scale(self) -> float:
         return self.high - self.low
+
+    @property
+    def mode(self) -> float:
+        return 0.5 * (self.low + self.high)
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -271,6 +316,9 @@ class Uniform(Continuous):
     def shift(self, d: float) -> Shift:
         return Shift(math.inf, self.high if d > 0 else self.low) if d else Shift(0.0, self.low)
 
+    def slope(self, x: Floats) -> Floats:
+        return np.zeros(np.shape(x))
+
     def words(self) -> str:
         return f"uniform({self.low:g}, {self.high:g})"
 
@@ -288,6 +336,8 @@ class LaplaceSum(Continuous):
 
     kinks = (0.0,)
     support = (-math.inf, math.inf)
+    log_concave = True
+    mode = 0.0
 
     @cached_property
     def _log_terms(self) -> Floats:
@@ -331,6 +381,13 @@ class LaplaceSum(Continuous):
     def shift(self, d: float) -> Shift:
         # The log density is concave with slope tending to 1/b: the ratio grows to d/b without reaching it.
         return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
+
+    def slope(self, x: Floats) -> Floats:
+        return np.full(np.shape(x), 1 / self.b)
+
+    def asymptote(self, side: int) -> Asymptote:
+        top = float(self._log_terms[-1]) - self.n * math.log(self.b)
+        return exponential(top, self.b, self.n - 1)
 
     def words(self) -> str:
         return f"sum of {self.n} laplace({self.b:g})"

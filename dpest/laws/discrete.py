@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import BudgetExceeded, InvalidLaw
+from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.continuous import check_scale
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats, log1mexp, log_diff
@@ -44,6 +45,9 @@ class Geometric(Discrete):
     def log_density(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
         return np.where(x == np.floor(x), self._log_ends[0] - np.abs(x) / self.b, -np.inf)
+
+    def asymptote(self, side: int) -> Asymptote:
+        return exponential(self._log_ends[0], self.b)
 
     def first(self, bound: npt.ArrayLike, strict: bool) -> Floats:
         bound = np.asarray(bound, float)

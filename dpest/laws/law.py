@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dpest.laws.asymptote import Asymptote
 from dpest.numerics.logspace import Floats, log_diff
 
 Rng = np.random.Generator
@@ -114,6 +115,33 @@ class Continuous(Law):
         """sup over x of ln f(x) - ln f(x + d) in closed form, or None where only a search finds it."""
         return None
 
+    @property
+    def log_concave(self) -> bool:
+        """Whether ln f is known to be concave on the support; all that follows from it is then proved."""
+        return False
+
+    def curvature(self, low: Floats, high: Floats) -> Floats:
+        """A bound on the second derivative of ln f between low and high; infinite where none is known."""
+        return np.full(np.shape(low), 0.0 if self.log_concave else np.inf)
+
+    def slope(self, x: Floats) -> Floats:
+        """A bound on the slope of ln f at x, up or down: how much a rounding of x matters."""
+        return np.asarray((1.0 + np.abs(x) / self.scale) / self.scale)
+
+    @property
+    def mode(self) -> float | None:
+        """Where the density is largest, falling on both sides of it; None where that is not known."""
+        return None
+
+    def asymptote(self, side: int) -> Asymptote | None:
+        """How the density decays for x to +infinity (side 1) or -infinity (side -1); None where it is not declared."""
+        return None
+
+    def mass_asymptote(self, side: int) -> Asymptote | None:
+        """How P(X beyond x) decays on that side; None where it is not declared."""
+        density = self.asymptote(side)
+        return density.integrated() if density else None
+
 
 LOG_QUARTER = float(np.log(0.25))
 
@@ -153,6 +181,10 @@ class Discrete(Law):
     def integral(self) -> bool:
         """Whether every point is a whole number."""
         return True
+
+    def asymptote(self, side: int) -> Asymptote | None:
+        """How the probability of a point decays for x to +infinity (side 1) or -infinity (side -1)."""
+        return None
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
         return np.exp(self.log_between(-np.inf, self.last(x, False)))

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from dpest.laws.asymptote import Asymptote
 from dpest.laws.law import Continuous, Rng
 from dpest.numerics.logspace import Floats, log1mexp, log_diff
 from dpest.numerics.quadrature import NODES, ORDER, TO_COEFFICIENTS, rounding
@@ -19,6 +20,7 @@ _MOST = 20_000  # panels that one round may hold before no more are halved
 NEGLIGIBLE = 800.0  # how many nats below the largest value a tabulated density ends
 _SHORT = 100.0
 _RANGE = 6.0  # nats that a density may span on one panel
+_SLOPE_ERROR = 1e-14  # the relative error of the slope with which a table goes on beyond its ends
 
 
 LogFunction = Callable[[Floats], tuple[Floats, Floats | float]]  # points -> (ln f, relative error of f)
@@ -38,6 +40,16 @@ class Panels(Continuous):
     trusted: float = 700.0  # nats below its largest value down to which the density is known well
     # ln of the density at either end, and its slope outwards: beyond an open end it decays exponentially.
     tails: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
+    concave: bool = False  # whether the measure that was tabulated is known to be log-concave
+
+    declared: tuple[Asymptote | None, Asymptote | None] = (None, None)  # its asymptotes to the left and to the right
+
+    @property
+    def log_concave(self) -> bool:
+        return self.concave
+
+    def asymptote(self, side: int) -> Asymptote | None:
+        return self.declared[0 if side < 0 else 1]
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -113,6 +125,19 @@ class Panels(Continuous):
             if tail:
                 out = np.where(sign * x > sign * end, tail[0] + tail[1] * sign * (x - end), out)
         return out
+
+    def noise(self, x: npt.ArrayLike, log_value: Floats) -> Floats:
+        """The relative error of a density or mass that the panel around x makes: its series is good to a share of the panel.
+
+        Beyond the table it is the slope there that counts, times the depth.
+        """
+        x = np.asarray(x, float)
+        at, _ = self._locate(np.clip(x, *self._ends))
+        whole = np.maximum(self._log_panel, np.where(self.coefficients[:, 0] > 0, self.offsets, -np.inf))[at]
+        known = np.where(np.isfinite(log_value), log_value, np.inf)
+        inside = (self.relative_error + 2e-15) * np.exp(np.clip(whole - known, 0.0, 700.0))
+        deep = _SLOPE_ERROR * np.where(np.isfinite(log_value), np.abs(log_value), 0.0)
+        return np.where((x >= self.edges[0]) & (x <= self.edges[-1]), inside, deep)
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
@@ -216,7 +241,13 @@ def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
 
 
 def tabulate(
-    log_f: LogFunction, edges: Floats, kinks: tuple[float, ...], scale: float, name: str, trusted: float = 700.0
+    log_f: LogFunction,
+    edges: Floats,
+    kinks: tuple[float, ...],
+    scale: float,
+    name: str,
+    trusted: float = 700.0,
+    concave: bool = False,
 ) -> Panels:
     """The measure with density e^log_f between the first and the last edge, on panels as fine as it takes.
 
@@ -254,7 +285,8 @@ def tabulate(
     order = np.argsort(starts)
     edges = np.append(starts[order], float(stops.max()))
     law = Panels(edges, offsets[order], series[order], (*kinks, edges[0], edges[-1]), scale, 0.0, name)
-    return replace(law, relative_error=_overall(law, errors[order]), tails=(ends[0].line, ends[1].line), trusted=known)
+    lines = ends[0].line, ends[1].line
+    return replace(law, relative_error=_overall(law, errors[order]), tails=lines, trusted=known, concave=concave)
 
 
 def _overall(law: Panels, errors: Floats) -> float:

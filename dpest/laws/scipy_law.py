@@ -15,9 +15,12 @@ import numpy.typing as npt
 from dpest.errors import BudgetExceeded, ExactRefused, InvalidLaw
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
-from dpest.laws.law import Continuous, Discrete, Law, Rng
+from dpest.laws import scipy_tails
+from dpest.laws.asymptote import Asymptote
+from dpest.laws.law import Continuous, Discrete, Law, Rng, Shift
 from dpest.numerics.logspace import Floats, log_diff, log_sum
 from dpest.numerics.quadrature import integrate
+from dpest.numerics.rationals import exact
 
 _ERROR = 1e-12  # relative, of scipy's densities and distribution functions
 _LEAST = -600.0  # ln of the smallest probability that scipy's plain distribution functions still hold
@@ -179,6 +182,43 @@ class ScipyContinuous(_Standard, Continuous):
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
         return self._tail(np.asarray(x, float), 1)
+
+    @cached_property
+    def nu(self) -> float | None:
+        """Student's degrees of freedom (1 for Cauchy); None for every other family."""
+        return None if self.identity else scipy_tails.degrees_of_freedom(self.name, self.shapes)
+
+    @cached_property
+    def log_concave(self) -> bool:
+        return not self.identity and scipy_tails.log_concave(self.name, self.shapes)
+
+    @property
+    def mode(self) -> float | None:
+        return 0.0 if self.nu else None
+
+    def curvature(self, low: Floats, high: Floats) -> Floats:
+        if self.nu is None:
+            return super().curvature(low, high)
+        return scipy_tails.student_curvature(self.nu, low / self.spread, high / self.spread) / self.spread**2
+
+    def slope(self, x: Floats) -> Floats:
+        if self.nu is None:
+            return super().slope(x)
+        return np.asarray((self.nu + 1) * np.abs(x) / (self.nu * self.spread**2 + np.square(x)))
+
+    def asymptote(self, side: int) -> Asymptote | None:
+        found = None if self.identity else scipy_tails.right_tail(self.name, self.shapes, side)
+        moved = found.moved(1 / exact(self.spread), exact(0)) if found else None
+        return Asymptote(-math.log(self.spread)) + moved if moved else None
+
+    def shift(self, d: float) -> Shift | None:
+        if self.nu is None:
+            return None
+        # ((x + d)^2 + a) / (x^2 + a) is largest where x^2 + d x = a.
+        a = self.nu * self.spread**2
+        root = math.hypot(d, 2 * math.sqrt(a))
+        most = math.log1p((d * d + abs(d) * root) / (2 * a))
+        return Shift((self.nu + 1) / 2 * most, 2 * a / (d + math.copysign(root, d)))
 
     def _tail(self, x: Floats, sign: int) -> Floats:
         """ln P(beyond x): scipy's, and where that underflows the integral of the density."""

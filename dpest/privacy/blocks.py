@@ -6,7 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any, TypeVar
@@ -86,6 +86,23 @@ class Side:
     def impossible(self) -> bool:
         """Whether every case contradicts itself."""
         return all(any(self.measures.of(p.component).impossible for p, _ in parts) for parts, _ in self.cases)
+
+    @cached_property
+    def log_total(self) -> float:
+        """ln of the probability that any output of the block comes about: its conditions, without what is released."""
+        totals = []
+        for parts, count in self.cases:
+            total = math.log(count)
+            for placed, times in parts:
+                total += times * self._log_any(placed.component)
+            totals.append(total)
+        return float(log_sum(np.array(totals)))
+
+    def _log_any(self, component: Component) -> float:
+        bounds = frozenset(b for b in component.bounds if all(v >= 0 for v, _ in b.expression.terms))
+        folded = frozenset((f, k) for f, k in component.folded if all(v >= 0 for v in f.scope))
+        bare = replace(component, bounds=bounds, folded=folded, equations=frozenset(), wholes=frozenset(), outputs=0)
+        return float(self.measures.of(bare).log(np.empty((1, 0)))[0][0])
 
     @cached_property
     def log_floor(self) -> float:

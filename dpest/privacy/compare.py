@@ -12,7 +12,7 @@ from dpest.privacy.blocks import Measures
 from dpest.privacy.buckets import Bucket, Group, buckets
 from dpest.privacy.logs import BothWays, Sup
 from dpest.privacy.strata import Stratum
-from dpest.privacy.supremum import supremum
+from dpest.privacy.supremum import ANY, supremum
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,7 @@ class Loss:
     bucket: Bucket | None
     parts: tuple[StratumLoss, ...]
     settled: bool = True  # whether unexplored paths weigh nothing beside it
+    log_unseen: float = -math.inf  # where the other law was not seen to produce the event: what it may weigh there at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ def _group_losses(group: Group) -> tuple[StratumLoss | None, StratumLoss | None]
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
     for stratum in group.strata:
-        sups = [supremum(b) for b in stratum.blocks]
+        sups = _suprema(stratum, [b.lower if b is not None else -math.inf for b in best])
         for way in (0, 1):
             loss = _stratum_loss(stratum, sups, way)
             if loss is None:
@@ -97,6 +98,17 @@ def _group_losses(group: Group) -> tuple[StratumLoss | None, StratumLoss | None]
             if current is None or loss.value > current.value:
                 best[way] = loss
     return _capped(best[0], upper[0]), _capped(best[1], upper[1])
+
+
+def _suprema(stratum: Stratum, reached: list[float]) -> list[BothWays]:
+    """The losses of a stratum's blocks; a single hard one need only be known where it adds to more than was reached."""
+    easy = {i: supremum(b) for i, b in enumerate(stratum.blocks) if b.dimension == 0 or b.equal}
+    worth = ANY
+    if len(easy) == len(stratum.blocks) - 1:
+        given = [(s.forward.upper, s.backward.upper) for s in easy.values()]
+        forward, backward = (reached[way] - sum(g[way] for g in given if math.isfinite(g[way])) for way in (0, 1))
+        worth = (forward, backward) if all(math.isfinite(x) for g in given for x in g) else ANY
+    return [easy[i] if i in easy else supremum(b, worth) for i, b in enumerate(stratum.blocks)]
 
 
 def _capped(loss: StratumLoss | None, upper: float) -> StratumLoss | None:
@@ -135,9 +147,9 @@ def _bucket_loss(bucket: Bucket, parts: list[StratumLoss | None], unexplored: tu
         settled = min(log_p - missing_p, log_q - missing_q) > _NEGLIGIBLE
         if value == math.inf:
             value, lower, upper = _unproved(log_p, missing_q)
-        else:
-            lower -= float(np.logaddexp(0.0, missing_q - log_q))
-            upper += float(np.logaddexp(0.0, missing_p - log_p))
+            return Loss(value, lower, upper, bucket, kept, settled, missing_q)
+        lower -= float(np.logaddexp(0.0, missing_q - log_q))
+        upper += float(np.logaddexp(0.0, missing_p - log_p))
     return Loss(value, lower, upper, bucket, kept, settled)
 
 

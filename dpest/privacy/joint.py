@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from dpest.engine.expressions import Expr
 from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, product_points
-from dpest.privacy.line import Tail, larger
 from dpest.privacy.logs import BothWays, Logs, Sup, best, logs_at
+from dpest.privacy.proved import limit_along
+from dpest.privacy.tails import ray_limit
 
 _MOST_POINTS = 1_600
 _STEPS = 200
@@ -26,7 +28,7 @@ _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 def on_space(block: Block) -> BothWays:
     """The block's loss in both directions."""
     kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
-    logs = logs_at(block, _grid(kinks, block)).above(block.log_floor)
+    logs = _evaluated(block, _grid(kinks, block), False).above(block.log_floor)
     ways = []
     for swap in (False, True):
         top = best(logs.swapped() if swap else logs)
@@ -35,12 +37,15 @@ def on_space(block: Block) -> BothWays:
         if math.isfinite(top.value) and all(map(math.isfinite, top.at)):
             top = _climbed(block, kinks, top, swap)
             top = _with_tails(block, top, swap) if math.isfinite(top.value) else top
-        ways.append(top)
+        # A search proves what it reached and nothing more.
+        ways.append(replace(top, upper=math.inf) if top.possible else top)
     return BothWays(ways[0], ways[1])
 
 
 def _evaluated(block: Block, y: Floats, swap: bool) -> Logs:
-    logs = logs_at(block, y)
+    """Both densities at places moved by tiny odd amounts: on a boundary of a law both of its sides would count."""
+    odd = np.sin(np.arange(1, y.size + 1) * np.e).reshape(y.shape)
+    logs = logs_at(block, y + (1e-11 * block.scale + 1e-14 * np.abs(y)) * odd)
     return logs.swapped() if swap else logs
 
 
@@ -113,7 +118,7 @@ def _offsets(kinks: list[Expr], place: Floats, directions: Floats, scale: float)
 
 
 def _with_tails(block: Block, top: Sup, swap: bool) -> Sup:
-    """The supremum, with the limits along every direction from its place taken in."""
+    """The supremum, with what happens along every direction from its place taken in."""
     place = np.array(top.at)
     rays = np.array([sign * v for v in _directions(block.dimension) for sign in (1, -1)])
     steps = _DISTANCES if block.log_floor == -math.inf else _DISTANCES / 64
@@ -122,8 +127,45 @@ def _with_tails(block: Block, top: Sup, swap: bool) -> Sup:
     for i, ray in enumerate(rays):
         part = slice(i * len(steps), (i + 1) * len(steps))
         tail = Logs(logs.y[part], logs.p[part], logs.q[part], logs.error[part])
-        if len(tail.above(block.log_floor).y) < len(steps):
-            continue
         towards = tuple(float(p) if r == 0 else math.copysign(math.inf, r) for p, r in zip(place, ray, strict=True))
-        top = larger(top, Tail(tail, steps, towards, block.log_floor == -math.inf).limit())
+        if _promising(tail, top):
+            top = _larger(top, _declared(block, place, ray, towards, swap))
+        if top.value == math.inf:
+            return top
+        if len(tail.above(block.log_floor).y) == len(steps) and np.isfinite(tail.ratio).all():
+            top = _extrapolated(top, tail, steps, towards)
     return top
+
+
+def _promising(tail: Logs, top: Sup) -> bool:
+    """Whether values further and further out still grow, or come near what is known."""
+    last, before = tail.ratio[-1], tail.ratio[-2]
+    slack = float(tail.slack()[-1])
+    return not last < top.value - 1e-3 * abs(top.value) or bool(last > before + 2 * slack)
+
+
+def _declared(block: Block, place: Floats, direction: Floats, towards: tuple[float, ...], swap: bool) -> Sup | None:
+    """The limit along a direction that the laws' tails prove; None where they do not tell."""
+    ways = limit_along(block, place, direction)
+    found = None if ways is None else ways[1] if swap else ways[0]
+    if found is None or found.limit is None or found.limit == -math.inf:
+        return None
+    shown = _evaluated(block, (place + 64 * block.widest * direction)[None, :], swap)
+    ends = (math.inf,) * 2 if found.limit == math.inf else (found.limit - found.error, found.limit + found.error)
+    return Sup(found.limit, *ends, towards, float(shown.p[0]), float(shown.q[0]), limit=True)
+
+
+def _larger(a: Sup, b: Sup | None) -> Sup:
+    """The larger supremum; one that exceeds what is attained by no more than its error changes nothing."""
+    return a if b is None or b.lower <= a.upper else b
+
+
+def _extrapolated(top: Sup, tail: Logs, distance: Floats, towards: tuple[float, ...]) -> Sup:
+    """What values further and further out seem to tend to is the estimate; the largest of them is what was reached."""
+    reached = best(tail)
+    top = top if top.value >= reached.value else replace(reached, at=towards, limit=True)
+    seems = ray_limit(tail.ratio, distance, float(tail.slack()[-1]))
+    if not math.isfinite(seems.value) or seems.lower <= top.upper:
+        return top
+    shown = float(tail.p[-1]), float(tail.q[-1])
+    return Sup(seems.value, max(top.lower, reached.lower), math.inf, towards, *shown, limit=True)

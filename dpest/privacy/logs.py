@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,13 @@ class Sup:
     def possible(self) -> bool:
         """Whether the first law gives the block any mass at all."""
         return self.value > -math.inf
+
+    def below(self, bound: float) -> Sup:
+        """The same with a bound that holds for it; what was evaluated is never above it by more than its own error."""
+        if not self.possible or bound >= self.upper:
+            return self
+        upper = max(bound, self.lower)
+        return replace(self, value=min(self.value, upper), upper=upper)
 
 
 NOTHING = Sup(-math.inf, -math.inf, -math.inf, log_p=-math.inf)
@@ -65,7 +72,7 @@ class Logs:
 
     def rounding(self) -> Floats:
         """How far the ratio at each place may be off by rounding alone."""
-        size = sum(np.where(np.isfinite(v), np.abs(v), 0.0) for v in (self.p, self.q))
+        size = sum(np.where(np.isfinite(v), np.minimum(np.abs(v), 1e300), 0.0) for v in (self.p, self.q))
         return _ROUND * (2 + np.asarray(size))
 
     def slack(self) -> Floats:
@@ -123,3 +130,10 @@ def best(logs: Logs) -> Sup:
 
 def _place(logs: Logs, i: int) -> tuple[float, ...]:
     return tuple(float(v) for v in logs.y[i])
+
+
+def capped(ways: BothWays, bounds: tuple[float, float] | None) -> BothWays:
+    """The suprema with further upper bounds that are proved (by a closed form, by an alignment of the pair) taken in."""
+    if bounds is None:
+        return ways
+    return BothWays(ways.forward.below(bounds[0]), ways.backward.below(bounds[1]))

@@ -1,73 +1,60 @@
 """The largest log ratio of two laws on one block of output coordinates, in both directions, and where it is.
 
-Between the kinks of both densities the log ratio is smooth: it is scanned there, its local maxima are refined, and its
-limits in every tail direction are extrapolated. A point that one law can produce and the other cannot is a proof of an
-infinite loss.
+Closed forms come first, then enclosures on one coordinate, then enumeration of finitely many points. Where a search is all
+there is, what it reached is the lower end, and there is no upper end. A point that one law can produce and the other cannot
+is a proof of an infinite loss.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from dpest.numerics.logspace import Floats
 from dpest.privacy.blocks import Block, Kind
 from dpest.privacy.joint import on_space
-from dpest.privacy.line import Line, block_line, both_ways, larger, tail_logs
-from dpest.privacy.logs import NOTHING, BothWays, Logs, Sup, best, logs_at
-from dpest.privacy.shift import shifted
+from dpest.privacy.line import block_line, searched
+from dpest.privacy.logs import NOTHING, BothWays, Sup, best, capped, logs_at
+from dpest.privacy.points import on_points
+from dpest.privacy.proved import proved
+from dpest.privacy.shift import moved_concave_sum, moved_sum, shifted
+
+ANY = (-math.inf, -math.inf)
 
 
-def supremum(block: Block) -> BothWays:
-    """The block's loss in both directions; blocks with the same laws are worked out once."""
+def supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
+    """The block's loss in both directions; blocks with the same laws are worked out once.
+
+    Losses up to `worth` are not worth a closer look: where a direction has no larger one, its bracket may be wide.
+    """
     known = block.left.measures.answers
     key = (block.kinds, block.left.key, block.right.key)
-    if key not in known:
-        known[key] = _supremum(block)
-    found: BothWays = known[key]
+    if key not in known or any(a > b for a, b in zip(known[key][0], worth, strict=True)):
+        known[key] = worth, _supremum(block, worth)
+    found: BothWays = known[key][1]
     return found
 
 
-def _supremum(block: Block) -> BothWays:
+def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
     if block.equal:
         return _equal(block)
     if block.dimension == 0:
         logs = logs_at(block, np.empty((1, 0)))
         return BothWays(best(logs), best(logs.swapped()))
     if block.kinds[0] is Kind.LATTICE:
-        return _on_lattice(block)
+        return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
         return on_space(block)
-    return shifted(block) or both_ways(block_line(block))
+    found = shifted(block) or moved_concave_sum(block)
+    if found is None:
+        found = capped(proved(block, worth) or searched(block_line(block)), moved_sum(block))
+    return found
 
 
 def _equal(block: Block) -> BothWays:
     """Equal laws: exactly zero, whatever rounding says."""
     if block.left.impossible:
         return BothWays(NOTHING, NOTHING)
-    log_p = float(logs_at(block, np.empty((1, 0))).p[0]) if block.dimension == 0 else 0.0
+    log_p = block.left.log_total if block.kinds != (Kind.REAL,) else 0.0  # on a line an event is weighed when it is told
     zero = Sup(0.0, 0.0, 0.0, (), log_p, log_p) if log_p > -np.inf else NOTHING
     return BothWays(zero, zero)
-
-
-def _on_lattice(block: Block) -> BothWays:
-    assert block.points is not None
-    y = block.points()
-    logs = logs_at(block, y)
-    ways = BothWays(best(logs), best(logs.swapped()))
-    if block.dimension > 1 or len(y) < 2:
-        return ways
-    return _with_lattice_tails(block, y[:, 0], logs, ways)
-
-
-def _with_lattice_tails(block: Block, y: Floats, logs: Logs, ways: BothWays) -> BothWays:
-    """Takes the limits in both tails in, at distances from the centre that are whole numbers of steps."""
-    step = float(np.diff(y).min())
-    centre = float(y[np.argmax(np.logaddexp(logs.p, logs.q))])
-    forward, backward = ways.forward, ways.backward
-    for sign, end in ((1, float(y[-1])), (-1, float(y[0]))):
-        unit = step * max(1, round(abs(end - centre) / (64 * step)))
-        line = Line(lambda t: logs_at(block, t[:, None]), np.array([centre]), unit, unit, block.log_floor)
-        tail = tail_logs(line, centre, sign, unit)
-        if tail is not None:
-            forward, backward = larger(forward, tail.limit()), larger(backward, tail.swapped().limit())
-    return BothWays(forward, backward)

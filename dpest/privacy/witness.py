@@ -68,7 +68,7 @@ def describe(loss: Loss, swapped: bool) -> Event | None:
         words = clauses[0].replace("x", "output", 1)
     elif clauses:
         words += " with " + ", ".join(clauses)
-    return Event(words, measure, log_p, log_q, limit)
+    return Event(words, measure, log_p, max(log_q, loss.log_unseen), limit)
 
 
 def show_output(x: Any) -> str:

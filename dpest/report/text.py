@@ -17,15 +17,24 @@ LABEL = 12
 
 def result_text(result: Result) -> str:
     """Mechanism, loss with bracket and evidence, worst pair, witness and the reason for the method."""
-    head = f"{result.mechanism}: epsilon = {loss_text(result)}"
+    head = f"{result.mechanism}: epsilon {'' if open_ended(result) else '= '}{loss_text(result)}"
     return "\n".join([head, *(_line(label, text) for label, text in summary_rows(result))])
 
 
 def loss_text(result: Result) -> str:
     """The loss, its bracket and its evidence on one line."""
+    if open_ended(result):
+        estimate = "" if result.epsilon <= result.lower * (1 + 1e-9) else f"about {number(result.epsilon, 4)}, "
+        return f">= {number(result.lower, 9)} ({estimate}{evidence_text(result)}; no upper bound proved)"
     value = loss(result.epsilon, result.lower, result.upper)
     inside = [part for part in (bracket(result.epsilon, result.lower, result.upper), evidence_text(result)) if part]
     return f"{value} ({', '.join(inside)})"
+
+
+def open_ended(result: Result) -> bool:
+    """Whether an exact answer is a loss that is reached, and nothing is proved about how much larger it may be."""
+    exact = result.evidence in (Evidence.EXACT, Evidence.CERTIFIED)
+    return exact and result.upper == math.inf and math.isfinite(result.epsilon)
 
 
 def evidence_text(result: Result) -> str:

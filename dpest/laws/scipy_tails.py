@@ -1,0 +1,87 @@
+"""What is known in closed form about scipy's families, at scale 1: how they decay, which are log-concave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import betaln, gammaln
+
+from dpest.laws.asymptote import Asymptote, exponential, powerlike
+from dpest.numerics.logspace import Floats
+
+_Declared = Callable[..., Asymptote | None]
+
+
+def _student(df: float) -> Asymptote:
+    top = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * math.log(math.pi) + 0.5 * df * math.log(df)
+    return powerlike(float(top), -df - 1)
+
+
+def _f(first: float, second: float) -> Asymptote:
+    return powerlike(float(-betaln(first / 2, second / 2)) - second / 2 * math.log(first / second), -second / 2 - 1)
+
+
+def _gamma(shape: float) -> Asymptote:
+    return exponential(float(-gammaln(shape)), 1.0, shape - 1)
+
+
+# For x to +infinity. The density divided by what is declared is monotone wherever it is positive.
+_RIGHT: dict[str, _Declared] = {
+    "t": _student,
+    "cauchy": lambda: _student(1.0),
+    "halfcauchy": lambda: powerlike(math.log(2 / math.pi), -2),
+    "pareto": lambda b: powerlike(math.log(b), -b - 1),
+    "lomax": lambda c: powerlike(math.log(c), -c - 1),
+    "genpareto": lambda c: powerlike(-(1 + 1 / c) * math.log(c), -1 - 1 / c) if c > 0 else None,
+    "levy": lambda: powerlike(-0.5 * math.log(2 * math.pi), -1.5),
+    "invgamma": lambda a: powerlike(float(-gammaln(a)), -a - 1),
+    "burr": lambda c, d: powerlike(math.log(c * d), -c - 1),
+    "burr12": lambda c, d: powerlike(math.log(c * d), -c * d - 1),
+    "fisk": lambda c: powerlike(math.log(c), -c - 1),
+    "f": _f,
+    "gamma": _gamma,
+    "erlang": _gamma,
+    "chi2": lambda df: exponential(float(-gammaln(df / 2)) - df / 2 * math.log(2), 2.0, df / 2 - 1),
+}
+_SYMMETRIC = {"t", "cauchy"}
+_LOG_CONCAVE: dict[str, Callable[..., bool]] = {
+    "gamma": lambda a: a >= 1,
+    "erlang": lambda a: a >= 1,
+    "chi2": lambda df: df >= 2,
+    "beta": lambda a, b: a >= 1 and b >= 1,
+    "weibull_min": lambda c: c >= 1,
+    "triang": lambda c: True,
+    "halfnorm": lambda: True,
+    "rayleigh": lambda: True,
+    "gumbel_l": lambda: True,
+    "hypsecant": lambda: True,
+    "laplace_asymmetric": lambda kappa: True,
+}
+
+
+def right_tail(name: str, shapes: tuple[float, ...], side: int) -> Asymptote | None:
+    """How a standard density decays on one side; None where it is not declared."""
+    if name not in _RIGHT or (side < 0 and name not in _SYMMETRIC):
+        return None
+    return _RIGHT[name](*shapes)
+
+
+def log_concave(name: str, shapes: tuple[float, ...]) -> bool:
+    """Whether the logarithm of a standard density is known to be concave on its support."""
+    return name in _LOG_CONCAVE and bool(_LOG_CONCAVE[name](*shapes))
+
+
+def degrees_of_freedom(name: str, shapes: tuple[float, ...]) -> float | None:
+    """Student's nu; 1 for Cauchy, None for other families."""
+    return shapes[0] if name == "t" else 1.0 if name == "cauchy" else None
+
+
+def student_curvature(nu: float, low: Floats, high: Floats) -> Floats:
+    """The largest second derivative of ln f between low and high: (nu + 1) (x^2 - nu) / (nu + x^2)^2, largest at x^2 = 3 nu."""
+    turn = math.sqrt(3 * nu)
+    near = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    far = np.maximum(np.abs(low), np.abs(high))
+    square = np.clip(turn, near, far) ** 2
+    return np.asarray((nu + 1) * (square - nu) / (nu + square) ** 2)
