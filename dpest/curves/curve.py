@@ -22,6 +22,8 @@ from dpest.curves.way import Way, bracketed, larger
 from dpest.errors import InvalidInput
 from dpest.numerics.bracket import Bracketed
 
+_ROUGH = 0.01  # relative width of a rough look
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -71,8 +73,16 @@ class Curve:
         if key == math.inf:
             return self._infinite()
         if key not in self._known:
-            self._known[key] = self._largest([bracketed(w.delta(key, self.tolerance)) for w in self.ways])
+            self._known[key] = self._largest([bracketed(w.delta(key, self.tolerance)) for w in self._contenders(key)])
         return self._known[key]
+
+    def _contenders(self, epsilon: float) -> list[Way]:
+        """The ways that may have the largest delta: with several pairs, those that a rough look does not rule out."""
+        if len(self.ways) <= 2:
+            return list(self.ways)
+        rough = [w.delta(epsilon, max(self.tolerance, _ROUGH)) for w in self.ways]
+        best = max(low for low, _ in rough)
+        return [w for w, (_, high) in zip(self.ways, rough, strict=True) if high >= best]
 
     def epsilon_at(self, delta: float) -> Bracketed:
         """The smallest epsilon at which the pair is (epsilon, delta)-close."""
