@@ -1,7 +1,8 @@
 """Against dp_accounting on a fine grid, rounded up and down (rung: a named accountant).
 
 Its optimistic curve may lie above the truth and its pessimistic one below by rounding errors that it does not bound:
-that is granted as 1e-6 relative, far more than was seen at these deltas.
+that is granted as 1e-6 relative, far more than was seen at deltas of 1e-6 and above. At smaller ones its curves are no
+oracle.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def test_subsampled_gaussians() -> None:
 
 @pytest.mark.slow
 def test_a_thousand_subsampled_gaussians() -> None:
-    between(subsampled_gaussian_curve(0.01, 1.0), gaussian(0.01, 1.0, 2e-5), 1000, [0.5, 1.0, 2.0, 3.0, 4.0])
+    between(subsampled_gaussian_curve(0.01, 1.0), gaussian(0.01, 1.0, 1e-4), 1000, [0.5, 1.0, 2.0])
 
 
 def test_there_and_back() -> None:
