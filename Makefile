@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help venv example report test slow test-libraries check bench docs gallery clean
+.PHONY: help venv example report test slow test-libraries soundness mutants check bench docs gallery clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -9,6 +9,10 @@ DOCS_READY := $(VENV)/.ready-docs
 LIBRARIES_VENV ?= .venv-libraries
 LIBRARIES_READY := $(LIBRARIES_VENV)/.ready
 OUT ?= out
+PROGRAMS ?= 10000
+MODULES ?= dpest/engine/knowledge.py dpest/numerics/binomial.py
+MUTANT_TESTS ?= tests/unit tests/regressions
+MUTANTS ?= 100
 SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
 
 help: ## Show this list
@@ -32,6 +36,12 @@ slow: $(READY) ## Run the slow statistical tests
 
 test-libraries: $(LIBRARIES_READY) ## Audit other projects' libraries (an environment of its own)
 	$(LIBRARIES_VENV)/bin/pytest -q -m libraries
+
+soundness: $(READY) ## Run 10,000 random programs against their oracles and write docs/soundness.md (hours on one core)
+	$(BIN)/python benchmarks/soundness.py --programs $(PROGRAMS) --seed 1 --shrink 30 --write
+
+mutants: $(READY) ## Mutation testing of the modules that decide, integrate and bound (MODULES=..., hours)
+	$(BIN)/python benchmarks/mutants.py $(MODULES) --tests $(MUTANT_TESTS) --sample $(MUTANTS)
 
 check: $(READY) ## Lint, type-check and check the layers
 	$(BIN)/ruff check .

@@ -16,6 +16,9 @@ from dpest.numerics.bracket import Bracketed
 if TYPE_CHECKING:
     from dpest.curves.curve import Curve
 
+PAIRS = "the pairs looked at"
+TIGHT = 1e-6  # relative: what counts as agreement of a proved bound with the loss of a pair
+
 
 class Evidence(Enum):
     """How strong the statement is."""
@@ -88,6 +91,16 @@ class PairResult:
     profile: Profile | None = field(default=None, compare=False, repr=False)
 
 
+class Proof(Protocol):
+    """Why a bound holds for every adjacent pair: the certificates of `dpest.exact`."""
+
+    def check(self) -> bool:
+        """Whether the proof is right, decided in rational arithmetic."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+
+
 class Profile(Protocol):
     """delta(eps) of one pair, both directions; the engine's implementations live in `dpest.privacy`."""
 
@@ -149,6 +162,13 @@ class Result:
     samples: int | None = None
     interrupted: bool = False
     notes: tuple[str, ...] = ()
+    scope: str = PAIRS  # which inputs the bracket speaks about
+    proof: Proof | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def tight(self) -> bool:
+        """Whether both sides of the bracket agree to a millionth."""
+        return self.lower == self.upper or self.upper - self.lower <= TIGHT * self.upper < math.inf
 
     def __float__(self) -> float:
         return self.epsilon
@@ -160,6 +180,8 @@ class Result:
         """The smallest delta at which the mechanism is (epsilon, delta)-private on these pairs."""
         if not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
+        if self.scope != PAIRS:
+            raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's delta")
         found = [self._profile(p).delta(epsilon) for p in self.pairs]
         return Bracketed(max(map(float, found)), max(d.lower for d in found), max(d.upper for d in found))
 
@@ -175,6 +197,8 @@ class Result:
         """The privacy losses of all pairs, in both directions, as a value."""
         from dpest.curves.curve import Curve
 
+        if self.scope != PAIRS:
+            raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's curve")
         return Curve(tuple(way for p in self.pairs for way in self._profile(p).curve.ways))
 
     def compose(self, k: int = 1, *, tolerance: float | None = None) -> Curve:
@@ -242,6 +266,8 @@ class Result:
             "samples": self.samples,
             "interrupted": self.interrupted,
             "notes": list(self.notes),
+            "scope": self.scope,
+            "proof": None if self.proof is None else self.proof.to_dict(),
         }
 
     def to_json(self, indent: int | None = None) -> str:
@@ -267,12 +293,22 @@ class Result:
             samples=data["samples"],
             interrupted=data["interrupted"],
             notes=tuple(data["notes"]),
+            scope=data.get("scope", PAIRS),
+            proof=_proof(data.get("proof")),
         )
 
     @classmethod
     def from_json(cls, text: str) -> Result:
         """The inverse of `to_json`."""
         return cls.from_dict(json.loads(text))
+
+
+def _proof(data: Mapping[str, Any] | None) -> Proof | None:
+    if data is None:
+        return None
+    from dpest.exact.certificate import Certificate
+
+    return Certificate.from_dict(data)
 
 
 def _exp(x: float) -> float:

@@ -47,22 +47,39 @@ def assert_private(
     n: int | None = None,
     adjacency: str = "linf",
     exact: bool = False,
+    all_inputs: bool = False,
     **options: Any,
 ) -> Result:
     """Fail, with the counterexample, unless the mechanism keeps its claim on these pairs.
 
-    `exact=True` also fails where only sampling could answer; other keywords go to `dpest.estimate`.
+    `exact=True` also fails where only sampling could answer; other keywords go to `dpest.estimate`. `all_inputs=True` asks
+    `dpest.prove` instead, and fails unless the claim is proved for every adjacent pair.
     """
     from dpest.analysis.estimate import estimate
     from dpest.report.verdict import Outcome, judge
 
     if exact:
         options["method"] = "exact"
-    result: Result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
+    result: Result
+    if all_inputs:
+        result = _over_all_inputs(mechanism, pairs, delta, n=n, adjacency=adjacency, **options)
+    else:
+        result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
     verdict = judge(result, epsilon, delta)
     _record(result, verdict)
-    if verdict.outcome is Outcome.VIOLATED:
+    if verdict.outcome is Outcome.VIOLATED or (all_inputs and verdict.outcome is not Outcome.HOLDS):
         raise PrivacyViolation(_counterexample(result, verdict))
+    return result
+
+
+def _over_all_inputs(mechanism: Callable[..., Any], pairs: Any, delta: float, **options: Any) -> Result:
+    from dpest.doors.prove import prove
+    from dpest.errors import InvalidInput
+
+    if pairs is not None or delta:
+        raise InvalidInput("all_inputs=True is about every adjacent pair and pure epsilon: leave out pairs=... and delta=...")
+    options.pop("method", None)
+    result: Result = prove(mechanism, **options)
     return result
 
 

@@ -67,6 +67,19 @@ class Algorithm:
                 return [Pair(f"{count} and {count - 1}", count, count - 1) for count in range(size, 0, -1)]
 
 
+    def all_inputs(self, n: int | None = None) -> dict[str, Any]:
+        """What `dpest.prove` is asked about it: keywords that name the adjacent inputs of its claim."""
+        size = self.n if n is None else n
+        match self.adjacency:
+            case Adjacency.LINF | Adjacency.L1:
+                return {"n": size, "adjacency": self.adjacency.value}
+            case Adjacency.VALUES:
+                # Twelve values have two whose bits do not meet, and no pair is further apart.
+                return {"n": 1, "adjacency": "replace", "domain": range(12)}
+            case Adjacency.COUNTS:
+                return {"adjacency": "l1", "domain": range(size + 1)}
+
+
 def auto_dist(function: Callable[..., Any]) -> Mechanism:
     """Check the parameters of an algorithm, and give it `_dist_func`: its input -> the law of its output."""
     signature = inspect.signature(function)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import math
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from dpest.engine.against_program import SECONDS
@@ -21,12 +23,12 @@ from dpest.results import Direction, Evidence, PairResult, Result, Witness
 
 def estimate_exactly(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
     """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered."""
-    with _collector_paused():
+    with collector_paused():
         return _estimate(mechanism, pairs, params)
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """No garbage collection meanwhile: graphs hold no cycles, and passes over their many small objects double the time."""
     enabled = gc.isenabled()
     gc.disable()
@@ -46,7 +48,7 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
     for pair in pairs:
         sides = [_traced(mechanism, data, params, traces, SECONDS / (2 * len(pairs))) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
-        comparison = compare(sides[0], sides[1], measures)
+        comparison = _aligned(compare(sides[0], sides[1], measures), sides[0], sides[1])
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
@@ -64,6 +66,28 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
         seconds=time.perf_counter() - start,
         notes=_notes(comparison),
     )
+
+
+_OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments
+
+
+def _aligned(found: Comparison, left: Trace, right: Trace) -> Comparison:
+    """The comparison with the upper ends that alignments of the two programs prove, where its own are open."""
+    losses = found.forward, found.backward
+    if all(x.upper - x.value <= _OPEN * max(1.0, x.value) or x.value == math.inf for x in losses):
+        return found
+    from dpest.exact.align import alignment_bound
+
+    bounds = alignment_bound(left, right)
+    if bounds is None:
+        return found
+    forward, backward = (_capped(x, bound) for x, bound in zip(losses, bounds, strict=True))
+    return replace(found, forward=forward, backward=backward)
+
+
+def _capped(loss: Loss, bound: float) -> Loss:
+    upper = max(loss.lower, min(loss.upper, bound))
+    return replace(loss, value=min(loss.value, upper), upper=upper)
 
 
 def _traced(

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from dpest.cli.options import Question, ask, json_option, question, question_options, sampling_options
+from dpest.cli.prove import proved
 from dpest.errors import InvalidInput
 
 
@@ -16,10 +17,11 @@ from dpest.errors import InvalidInput
 @click.option("--epsilon", type=float, help="The claimed epsilon; a built-in name brings its own.")
 @click.option("--delta", type=float, default=0.0, show_default=True, help="The claimed delta.")
 @click.option("--exact", is_flag=True, help="Refuse (exit 2) where only sampling could answer.")
+@click.option("--all-inputs", is_flag=True, help="Over all adjacent inputs: exit 1 unless the claim is proved.")
 @sampling_options
 @json_option
-def command(epsilon: float | None, delta: float, exact: bool, as_json: bool, **options: Any) -> int:
-    """Check the claim that TARGET is (epsilon, delta)-private on the pairs looked at.
+def command(epsilon: float | None, delta: float, exact: bool, all_inputs: bool, as_json: bool, **options: Any) -> int:
+    """Check the claim that TARGET is (epsilon, delta)-private, on the pairs looked at or over all adjacent inputs.
 
     Exit status: 0 the claim holds (or sampling could not refute it), 1 it is violated, 2 wrong use.
     """
@@ -27,7 +29,7 @@ def command(epsilon: float | None, delta: float, exact: bool, as_json: bool, **o
 
     asked = question(options)
     claim = claimed(asked, epsilon)
-    result = ask(asked, "exact" if exact else "auto")
+    result = proved(asked.target, asked.params, options) if all_inputs else ask(asked, "exact" if exact else "auto")
     verdict = judge(result, claim, delta)
     if as_json:
         click.echo(json.dumps({"verdict": verdict.to_dict(), "result": result.to_dict()}, indent=2, allow_nan=False))
@@ -35,7 +37,7 @@ def command(epsilon: float | None, delta: float, exact: bool, as_json: bool, **o
         click.echo(verdict_text(result, verdict))
         if verdict.outcome is not Outcome.HOLDS:
             click.echo(str(result))
-    return int(verdict.outcome is Outcome.VIOLATED)
+    return int(verdict.outcome is not Outcome.HOLDS if all_inputs else verdict.outcome is Outcome.VIOLATED)
 
 
 def claimed(asked: Question, epsilon: float | None) -> float:

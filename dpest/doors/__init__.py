@@ -1,1 +1,1 @@
-"""The doors: one module for each question that a caller can ask."""
+"""The public questions, one module each: arguments are checked, the method is chosen, a result comes back."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from dpest.engine.literal import Literal
+from dpest.engine.literal import InputLiteral, Literal
 from dpest.engine.whole import Program, Uneven, at_least, equals
 from dpest.graph.nodes import Draw, Linear, Relation, combine, draws_of, linear
 from dpest.laws.law import Discrete
@@ -46,6 +47,8 @@ def atomic(relation: Relation, value: Linear, ask: Ask, program: Program) -> boo
         return settled(relation, value.constant, program)
     if any(not d.law.discrete for d, _ in terms):
         return relation is not Relation.EQ and ask(Literal(terms, value.constant))
+    if any(d.law.unknown for d, _ in terms):
+        return _of_inputs(relation, InputLiteral(terms, value.constant), ask)
     uneven = [d for d, _ in terms if not getattr(d.law, "integral", False)] if len(terms) > 1 else []
     if uneven:
         return _at_points(relation, value, uneven, ask, program)
@@ -59,6 +62,18 @@ def atomic(relation: Relation, value: Linear, ask: Ask, program: Program) -> boo
             raise
         return _at_points(relation, value, [d for d, _ in terms], ask, program)
     return one if isinstance(one, bool) else ask(one)
+
+
+def _of_inputs(relation: Relation, at_least: InputLiteral, ask: Ask) -> bool:
+    """A comparison in which an unknown real number takes part, and no continuous draw: ties may matter."""
+    above = replace(at_least, strict=True)
+    match relation:
+        case Relation.GE:
+            return ask(at_least)
+        case Relation.GT:
+            return ask(above)
+        case Relation.EQ:
+            return ask(at_least) and not ask(above)
 
 
 def _at_points(relation: Relation, value: Linear, draws: list[Draw], ask: Ask, program: Program) -> bool:

@@ -11,8 +11,9 @@ import numpy as np
 
 from dpest.engine.expressions import Expr, expr
 from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Integral
-from dpest.laws.continuous import Gaussian, Laplace, LaplaceSum
+from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.discrete import Atoms
+from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.logspace import Floats, log_sum_by_row

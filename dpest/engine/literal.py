@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from dpest.graph.nodes import Draw
 from dpest.laws.law import Continuous, Discrete
@@ -79,6 +79,37 @@ class Literal:
         points = [exact(x) for x in draw.law.window(0.0)[0]]  # type: ignore[attr-defined]
         at = points.index(-self.constant / c)
         return Literal(((draw, -c),), c * points[at - 1 if c > 0 else at + 1])
+
+
+@dataclass(frozen=True)
+class InputLiteral(Literal):
+    """A comparison of unknown inputs (and discrete draws) with a constant: terms + constant >= 0, or > 0 where strict.
+
+    Nothing is known of inputs, so that each comparison is a truth value of its own, which only itself and its opposite decide.
+    """
+
+    strict: bool = False
+    smooth: ClassVar[bool] = False
+
+    @cached_property
+    def direction(self) -> tuple[Direction, Rational, bool]:
+        """The truth value as a direction: >= 1 where it holds, <= 0 where it does not."""
+        terms = sorted(self.terms, key=lambda t: id(t[0]))
+        lead = terms[0][1]
+        name: Any = (tuple((d, c / lead) for d, c in terms), self.constant / lead, self.strict == (lead > 0))
+        return ((terms[0][0], name),), exact(1 if lead > 0 else 0), lead < 0
+
+    @cached_property
+    def by_support(self) -> bool | None:
+        """Whether the ranges of the inputs alone decide the inequality; None where they do not."""
+        low, high = self._end(lower=True), self._end(lower=False)
+        if low is not None and (low > 0 or (low == 0 and not self.strict)):
+            return True
+        return False if high is not None and (high < 0 or (high == 0 and self.strict)) else None
+
+    def negated(self) -> Literal:
+        """The opposite inequality."""
+        return InputLiteral(tuple((d, -c) for d, c in self.terms), -self.constant, not self.strict)
 
 
 def _whole(draw: Draw) -> bool:

@@ -99,10 +99,25 @@ def trace(
     return traced
 
 
-def _explored(program: Callable[[Any], Flat], limits: Limits) -> Trace:
+Rewrite = Callable[[Node], Any]
+
+
+def trace_on_unknown(
+    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits, rewrite: Rewrite
+) -> Trace:
+    """Every path on data that holds unknown numbers; `rewrite` gives the form in which a condition is looked at."""
+
+    def program(run: Any) -> Flat:
+        return execute(run, mechanism, data, params)
+
+    with Watch(mechanism, data, params, lambda: program(TraceRun(_Branch(), [], limits, rewrite))):
+        return _explored(program, limits, rewrite)
+
+
+def _explored(program: Callable[[Any], Flat], limits: Limits, rewrite: Rewrite | None = None) -> Trace:
     search = _Search(limits)
     while search.pending:
-        run = TraceRun(search.next(), search.pending, limits)
+        run = TraceRun(search.next(), search.pending, limits, rewrite)
         output = program(run)
         search.work += run.called
         path = Path(tuple(run.steps), output, held(run.bounds), tuple(run.draws[: run.drawn]))
@@ -206,8 +221,9 @@ class _Branch:
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
-    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits) -> None:
+    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Rewrite | None = None) -> None:
         super().__init__(branch.draws)
+        self.rewrite = rewrite
         self.pending = pending
         self.limits = limits
         self.outcomes = list(branch.outcomes)
@@ -236,7 +252,7 @@ class TraceRun(Replay):
         if k == len(self.prints):
             self.prints.append(seen)
             self._look_back(condition)
-        outcome = decide(condition, self)
+        outcome = decide(condition if self.rewrite is None else self.rewrite(condition), self)
         self.outcomes.append(outcome)
         return outcome
 
@@ -313,7 +329,7 @@ class TraceRun(Replay):
 def _check_replay(run: TraceRun, output: Flat, program: Callable[[Any], Flat], limits: Limits) -> None:
     """The first path once more: the same decisions must give the same output."""
     branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits)
-    again = TraceRun(branch, [], limits)
+    again = TraceRun(branch, [], limits, run.rewrite)
     second = program(again)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
         raise differs("the same decisions gave another output")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,8 +13,8 @@ from scipy import special
 from dpest.errors import InvalidLaw
 from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.law import Continuous, Rng, Shift
-from dpest.numerics.logspace import LOG_HALF, Floats, log1mexp, log_sum
-from dpest.numerics.rationals import exact
+from dpest.numerics.logspace import LOG_HALF, Floats, log1mexp
+from dpest.numerics.rationals import Rational, exact
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 NO_SHIFT = Shift(0.0, 0.0)
@@ -93,6 +92,9 @@ class Laplace(_Scaled):
 
     def asymptote(self, side: int) -> Asymptote:
         return exponential(-math.log(2 * self.b), self.b)
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), 1 / exact(self.b)
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,9 @@ class Exponential(_Scaled):
     def asymptote(self, side: int) -> Asymptote | None:
         return exponential(-math.log(self.b), self.b) if side > 0 else None
 
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), None
+
 
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
@@ -226,6 +231,9 @@ class Gumbel(_Scaled):
     def mass_asymptote(self, side: int) -> Asymptote:
         return exponential(0.0, self.b) if side > 0 else Asymptote(0.0, bursts=((1 / exact(self.b), exact(0)),))
 
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), None
+
 
 @dataclass(frozen=True)
 class Logistic(_Scaled):
@@ -261,6 +269,9 @@ class Logistic(_Scaled):
 
     def asymptote(self, side: int) -> Asymptote:
         return exponential(-math.log(self.b), self.b)
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), 1 / exact(self.b)
 
 
 @dataclass(frozen=True)
@@ -321,73 +332,3 @@ class Uniform(Continuous):
 
     def words(self) -> str:
         return f"uniform({self.low:g}, {self.high:g})"
-
-
-@dataclass(frozen=True)
-class LaplaceSum(Continuous):
-    """The sum of n Laplace values of one scale: exp(-|x| / b) times a polynomial of degree n - 1 with positive terms."""
-
-    b: float
-    n: int
-
-    @property
-    def scale(self) -> float:
-        return self.b * math.sqrt(self.n)
-
-    kinks = (0.0,)
-    support = (-math.inf, math.inf)
-    log_concave = True
-    mode = 0.0
-
-    @cached_property
-    def _log_terms(self) -> Floats:
-        """ln of the coefficients of |x / b|^j e^-|x / b| / b, from partial fractions of (1 + t^2)^-n."""
-        n = self.n
-        j = np.arange(n)
-        k = n - 1 - j
-        return np.asarray(
-            special.gammaln(n + k) - special.gammaln(k + 1) - special.gammaln(j + 1) - special.gammaln(n) - (n + k) * math.log(2)
-        )
-
-    def reach(self, log_mass: float) -> tuple[float, float]:
-        r = self.b * (-log_mass + self.n * math.log(2 - log_mass))
-        return -r, r
-
-    def log_density(self, x: npt.ArrayLike) -> Floats:
-        z = np.abs(np.asarray(x, float))[..., None] / self.b
-        terms = log_sum(self._log_terms + special.xlogy(np.arange(self.n), z), axis=-1)
-        return np.asarray(terms - z[..., 0] - math.log(self.b))
-
-    def log_sf(self, x: npt.ArrayLike) -> Floats:
-        x = np.asarray(x, float)
-        upper = self._log_upper(np.abs(x))
-        return np.where(x >= 0, upper, np.log1p(-np.exp(upper)))
-
-    def _log_upper(self, x: Floats) -> Floats:
-        """ln P(X > x) for x >= 0: each term's tail is e^-z times a sum of z^i / i!."""
-        z = x[..., None] / self.b
-        i = np.arange(self.n)
-        powers = special.xlogy(i, z) - special.gammaln(i + 1)
-        tails = np.logaddexp.accumulate(powers, axis=-1) + special.gammaln(i + 1)
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(x), -np.inf, log_sum(self._log_terms + tails, axis=-1) - z[..., 0])
-
-    def log_cdf(self, x: npt.ArrayLike) -> Floats:
-        return self.log_sf(-np.asarray(x, float))
-
-    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
-        return self.b * (rng.standard_gamma(self.n, size) - rng.standard_gamma(self.n, size))
-
-    def shift(self, d: float) -> Shift:
-        # The log density is concave with slope tending to 1/b: the ratio grows to d/b without reaching it.
-        return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
-
-    def slope(self, x: Floats) -> Floats:
-        return np.full(np.shape(x), 1 / self.b)
-
-    def asymptote(self, side: int) -> Asymptote:
-        top = float(self._log_terms[-1]) - self.n * math.log(self.b)
-        return exponential(top, self.b, self.n - 1)
-
-    def words(self) -> str:
-        return f"sum of {self.n} laplace({self.b:g})"

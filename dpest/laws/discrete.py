@@ -14,6 +14,7 @@ from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.continuous import check_scale
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats, log1mexp, log_diff
+from dpest.numerics.rationals import Rational, exact
 
 MASS_TOLERANCE = 1e-9
 MOST_POINTS = 1_000_000
@@ -78,6 +79,9 @@ class Geometric(Discrete):
 
     def words(self) -> str:
         return f"geometric({self.b:g})"
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), 1 / exact(self.b)
 
 
 @dataclass(frozen=True)

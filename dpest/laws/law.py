@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from dpest.laws.asymptote import Asymptote
 from dpest.numerics.logspace import Floats, log_diff
+from dpest.numerics.rationals import Rational
 
 Rng = np.random.Generator
 
@@ -32,6 +33,7 @@ class Law(ABC):
     """A distribution on the real line."""
 
     discrete: ClassVar[bool]
+    unknown: ClassVar[bool] = False  # whether it stands for an unknown real number rather than for a distribution
 
     @abstractmethod
     def log_density(self, x: npt.ArrayLike) -> Floats:
@@ -63,6 +65,15 @@ class Law(ABC):
     @abstractmethod
     def words(self) -> str:
         """The call that makes it, as its author writes it."""
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        """At most what ln f(x) - ln f(x + s) grows by for each unit of s, upwards and downwards; None where s must be 0."""
+        return None, None
+
+    def shift_loss(self, s: Rational) -> Rational | None:
+        """At most the supremum of ln f(x) - ln f(x + s), exact where the law is exponential; None where it is infinite."""
+        each = self.shift_cost()[0 if s > 0 else 1]
+        return abs(s) * each if each is not None else None if s else abs(s)
 
 
 class Continuous(Law):

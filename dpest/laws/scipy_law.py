@@ -20,7 +20,7 @@ from dpest.laws.asymptote import Asymptote
 from dpest.laws.law import Continuous, Discrete, Law, Rng, Shift
 from dpest.numerics.logspace import Floats, log_diff, log_sum
 from dpest.numerics.quadrature import integrate
-from dpest.numerics.rationals import exact
+from dpest.numerics.rationals import Rational, exact
 
 _ERROR = 1e-12  # relative, of scipy's densities and distribution functions
 _LEAST = -600.0  # ln of the smallest probability that scipy's plain distribution functions still hold
@@ -173,6 +173,29 @@ class ScipyContinuous(_Standard, Continuous):
 
     def log_beyond(self, log_mass: float) -> float:
         return max(log_mass, _LEAST)
+
+    @property
+    def _freedom(self) -> float | None:
+        """The degrees of freedom of Student's t (1 of Cauchy's); None for other families."""
+        if self.identity or self.name not in ("t", "cauchy"):
+            return None
+        return self.shapes[0] if self.name == "t" else 1.0
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        # The log density of t has slopes up to (nu + 1) / (2 sqrt(nu)) in units of the scale.
+        nu = self._freedom
+        if nu is None:
+            return None, None
+        slope = exact((nu + 1) / (2 * math.sqrt(nu)) * (1 + 1e-15)) / exact(self.spread)
+        return slope, slope
+
+    def shift_loss(self, s: Rational) -> Rational | None:
+        # sup (nu + (x + d)^2) / (nu + x^2) = e^(2 asinh(d / (2 sqrt(nu)))), to the power (nu + 1) / 2.
+        nu = self._freedom
+        if nu is None:
+            return super().shift_loss(s)
+        away = float(abs(s) / exact(self.spread))
+        return exact((nu + 1) * math.asinh(away / (2 * math.sqrt(nu))) * (1 + 1e-14))
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         return _log_density(self.standard, "pdf", np.asarray(x, float), self.support)

@@ -21,6 +21,9 @@ from dpest.privacy.tails import ray_limit
 
 _MOST_POINTS = 1_600
 _STEPS = 200
+# Steps of this many scales lead away, to a limit that is looked at afterwards: after a few of them the climb ends.
+_STRIDE = 16.0
+_MOST_STRIDES = 4
 _SIZES = np.power(4.0, np.arange(-20, 4))
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 
@@ -90,14 +93,16 @@ def _directions(d: int) -> Floats:
 def _climbed(block: Block, kinks: list[Expr], top: Sup, swap: bool) -> Sup:
     """Moves to the best of many places around, until none is better by more than rounding."""
     directions = _directions(block.dimension)
+    strides = 0
     for _ in range(_STEPS):
         place = np.array(top.at)
         offsets = _offsets(kinks, place, directions, block.scale)
         found = best(_evaluated(block, place + offsets, swap).above(block.log_floor))
         if not found.value > top.value + (found.upper - found.value):
             return top
+        strides += bool(np.abs(np.array(found.at) - place).max() >= _STRIDE * block.scale)
         top = found
-        if found.value == math.inf:
+        if found.value == math.inf or strides == _MOST_STRIDES:
             return found
     return top
 

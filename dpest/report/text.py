@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dpest.inputs import show
 from dpest.report.numbers import bracket, count, log_number, loss, number, seconds
 from dpest.report.table import plain_table
-from dpest.results import Direction, Evidence, Result, Witness
+from dpest.results import PAIRS, Direction, Evidence, Result, Witness
 
 WIDTH = 110
 LABEL = 12
@@ -60,6 +60,8 @@ def witness_text(witness: Witness) -> str:
 
 def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
     """What a person reads beside the loss: label and text."""
+    if result.scope != PAIRS:
+        yield "scope", result.scope + (", proved" if result.proof is not None else "")
     yield "worst pair", str(result.pair)
     if len(result.pairs) > 1:
         yield "pairs", f"{len(result.pairs)} looked at, both directions"

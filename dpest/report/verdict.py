@@ -10,7 +10,7 @@ from typing import Any
 from dpest.errors import InvalidInput
 from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
-from dpest.results import DeltaWitness, Evidence, Result
+from dpest.results import PAIRS, DeltaWitness, Evidence, Result
 
 # Noise scales such as 1 / eps are rounded to floats: a claim is violated only beyond that.
 ROUNDING = 1e-12
@@ -87,6 +87,9 @@ def verdict_text(result: Result, verdict: Verdict) -> str:
     """The verdict in one sentence."""
     pairs = f"{len(result.pairs)} pair{'s' if len(result.pairs) > 1 else ''}"
     found = found_text(result, verdict)
+    if result.scope != PAIRS:
+        said = {Outcome.HOLDS: "holds", Outcome.VIOLATED: "is violated", Outcome.NOT_REFUTED: "is not proved"}[verdict.outcome]
+        return f"{result.mechanism}: the claim {verdict.claim} {said} over {result.scope}: {found}"
     match verdict.outcome:
         case Outcome.HOLDS:
             return f"{result.mechanism}: the claim {verdict.claim} holds on the {pairs} checked: {found}"

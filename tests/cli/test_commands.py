@@ -192,3 +192,26 @@ def test_wrong_use_of_click_is_status_2(run: Run) -> None:
     status, _, err = run("estimate")
     assert status == 2
     assert "Missing argument 'TARGET'" in err
+
+
+def test_prove_and_check_over_all_inputs(run: Run, tmp_path: Path) -> None:
+    status, out, _ = run("prove mine.py:above -n 4 --proof --certificate proof.json")
+    assert status == 0
+    assert "all linf-adjacent inputs of 4 rows, proved" in out
+    assert "shift z1 (laplace(4)) by" in out
+    from dpest.exact.certificate import Certificate
+
+    assert Certificate.from_json((tmp_path / "proof.json").read_text(encoding="utf-8")).check()
+    assert run("check mine.py:above -n 4 --epsilon 0.5 --all-inputs")[0] == 0
+    status, out, _ = run("check mine.py:above -n 4 --epsilon 0.4 --all-inputs")
+    assert status == 1
+    assert "violated over all linf-adjacent inputs" in out
+    status, out, _ = run("prove mine.py:coin --adjacency replace --domain '[0, 1]' --json")
+    assert status == 0
+    assert json.loads(out)["upper"] == pytest.approx(math.log(3))
+
+
+def test_prove_says_what_is_wrong(run: Run) -> None:
+    status, _, error = run("prove mine.py:above -n 3 --adjacency l_1")
+    assert status == 2
+    assert 'did you mean "l1"' in error

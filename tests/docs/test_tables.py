@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpest
-from dpest.algorithms import gallery
+from dpest.algorithms import Algorithm, gallery
 from dpest.report.verdict import Outcome, judge
 from dpest.results import Result
 
@@ -48,3 +48,14 @@ def test_verdicts(answer: tuple[str, float, Result], page: str) -> None:
     said = rows(page)[name][3]
     assert value(said) == pytest.approx(claim, rel=1e-3)
     assert said.endswith(TRUE) == (judge(result, claim).outcome is Outcome.HOLDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", gallery(), ids=lambda a: a.name)
+@pytest.mark.parametrize("page", ["README.md", "README.ja.md"])
+def test_losses_over_all_inputs(algorithm: Algorithm, page: str) -> None:
+    found = dpest.prove(algorithm.function, **algorithm.all_inputs())
+    assert found.tight
+    assert value(rows(page)[algorithm.name][4]) == pytest.approx(found.upper, rel=1e-9)
+    holds = found.upper <= algorithm.claim * (1 + 1e-9)
+    assert rows(page)[algorithm.name][3].endswith(TRUE) == holds

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, LaplaceSum, Logistic, Uniform
+from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Geometric
+from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous
 from dpest.laws.scipy_law import from_frozen
 

@@ -1,0 +1,116 @@
+"""`calibrate`: the value of a parameter at which the proved loss meets a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpest.doors.prove import prove, proved_bound
+from dpest.errors import DpestError, InvalidInput
+from dpest.results import Result
+
+_DOUBLINGS = 60
+_HALVINGS = 60
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A value that meets the target, the bracket around the turning point, and the proof at the value."""
+
+    parameter: str
+    target: float
+    value: float
+    bracket: tuple[float, float]  # the loss meets the target at one end and not at the other
+    result: Result
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        low, high = self.bracket
+        return (
+            f"{self.parameter} = {self.value:.9g} meets the target: the loss over {self.result.scope} is at most "
+            f"{self.result.upper:.9g} <= {self.target:g}; the turning point lies in [{low:.9g}, {high:.9g}]"
+        )
+
+
+def calibrate(
+    mechanism: Callable[..., Any],
+    parameter: str,
+    *,
+    target: float,
+    start: float = 1.0,
+    tolerance: float = 1e-6,
+    params: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Calibration:
+    """The value of a parameter at which the proved loss over all adjacent inputs meets the target, to a relative tolerance.
+
+    For a scale of noise it is the smallest one that is enough, for an epsilon the largest one that is allowed. The search
+    starts at `start`, doubling and halving; other keywords go to `dpest.prove`.
+
+    >>> import dpest
+    >>> found = dpest.calibrate(lambda x, scale: x + dpest.laplace(scale), "scale", target=0.5)
+    >>> round(found.value, 4)
+    2.0
+    """
+    _check(parameter, target, start, tolerance)
+    known: dict[float, float] = {}
+
+    def bound(value: float) -> float:
+        if value not in known:
+            known[value] = proved_bound(mechanism, params={**(params or {}), parameter: value}, **options)
+        return known[value]
+
+    good, bad = _bracket(bound, start, target, parameter)
+    good, bad = _bisected(bound, good, bad, target, tolerance)
+    result = prove(mechanism, params={**(params or {}), parameter: good}, **options)
+    return Calibration(parameter, target, good, (min(good, bad), max(good, bad)), result)
+
+
+def _check(parameter: Any, target: Any, start: Any, tolerance: Any) -> None:
+    if not isinstance(parameter, str) or not parameter:
+        raise InvalidInput(
+            f'calibrate(mechanism, parameter, ...) needs the name of a parameter, such as "scale", got {parameter!r}'
+        )
+    for name, value in (("target", target), ("start", start), ("tolerance", tolerance)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            raise InvalidInput(f"calibrate(..., {name}=...) needs a positive finite number, got {value!r}")
+
+
+def _bracket(bound: Callable[[float], float], start: float, target: float, parameter: str) -> tuple[float, float]:
+    """Two values, the first of which meets the target and the second does not."""
+    first = bound(start) <= target
+    for k in range(1, _DOUBLINGS):
+        for value in (start * 2.0**k, start / 2.0**k):
+            try:
+                met = bound(value) <= target
+            except DpestError:
+                continue  # a value that the mechanism does not allow
+            if met != first:
+                near = value / 2 if value > start else value * 2
+                return (near, value) if first else (value, near)
+    does = "meets" if first else "does not meet"
+    raise InvalidInput(
+        f"the loss {does} the target {target:g} at every {parameter} that was tried from {start:g} on: give start=..."
+    )
+
+
+def _bisected(bound: Callable[[float], float], good: float, bad: float, target: float, tolerance: float) -> tuple[float, float]:
+    for step in range(_HALVINGS):
+        if abs(good - bad) <= tolerance * abs(good):
+            break
+        # Losses are mostly proportional to a parameter or to its inverse: the first guesses try that.
+        middle = math.sqrt(good * bad)
+        if step < 2 and 0 < bound(good) < math.inf:
+            ratio = target / bound(good)
+            guess = good * (ratio if bad > good else 1 / ratio)
+            guess *= 1 + (1 if (step == 0) == (bad > good) else -1) * tolerance / 4
+            middle = guess if min(good, bad) < guess < max(good, bad) else middle
+        if bound(middle) <= target:
+            good = middle
+        else:
+            bad = middle
+    return good, bad

@@ -1,0 +1,240 @@
+"""`prove`: the privacy loss over all adjacent inputs, from above by alignments, from below by the worst pair."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpest.analysis.exact import collector_paused, estimate_exactly
+from dpest.doors.search import Found, lower_side
+from dpest.doors.table import Sweep
+from dpest.engine.trace import Trace, trace
+from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, RandomTruth, UnsupportedOperation
+from dpest.exact.adjacency import check_adjacency, finite_values
+from dpest.exact.align import rounded_up
+from dpest.exact.finite import adjacent_pairs, symmetry_key
+from dpest.exact.upper import Question, Upper, upper_side
+from dpest.exact.wording import obstacle_text
+from dpest.inputs import Pair
+from dpest.results import TIGHT, Evidence, PairResult, Result
+
+
+def prove(
+    mechanism: Callable[..., Any],
+    n: int | Sequence[int] | None = None,
+    *,
+    adjacency: str = "linf",
+    sensitivity: float = 1.0,
+    domain: Any = None,
+    progress: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> Any:
+    """The privacy loss of `mechanism(data, **parameters)` over all adjacent inputs, with a proof and the worst pair.
+
+    `data` is a list of `n` unknown rows, or one bare value where `n` is not given; `n=[1, 2, 4]` shows how the loss grows.
+    `adjacency` is "linf", "l1", "monotone" (numbers that move by at most `sensitivity`), "replace" or "add_remove" (rows).
+    `domain` names the values of a row: (low, high), int, a finite list, set or range (all pairs are then enumerated), or a
+    tuple or dict of domains. Parameters of the mechanism are keywords; one whose name collides goes into `params={...}`.
+
+    >>> import dpest
+    >>> p = dpest.prove(lambda x, b: x[0] + dpest.laplace(b), n=1, b=10)
+    >>> print(f"{p.lower:.3f} {p.upper:.3f} {p.proof.check()}")
+    0.100 0.100 True
+    """
+    if isinstance(n, list | tuple | range):
+        sizes = list(n)
+        return Sweep(
+            "n",
+            tuple(
+                (
+                    k,
+                    prove(
+                        mechanism,
+                        k,
+                        adjacency=adjacency,
+                        sensitivity=sensitivity,
+                        domain=domain,
+                        progress=progress,
+                        params=params,
+                        **keywords,
+                    ),
+                )
+                for k in sizes
+            ),
+        )
+    question = _question(mechanism, n, adjacency, sensitivity, domain, {**(params or {}), **keywords})
+    start = time.perf_counter()
+    values = finite_values(domain)
+    if values is not None:
+        return _enumerated(question, values, start)
+    return _proved(question, start)
+
+
+def proved_bound(
+    mechanism: Callable[..., Any],
+    n: int | None = None,
+    *,
+    adjacency: str = "linf",
+    sensitivity: float = 1.0,
+    domain: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> float:
+    """The upper side of `prove` alone: infinite where no alignment was found."""
+    question = _question(mechanism, n, adjacency, sensitivity, domain, {**(params or {}), **keywords})
+    values = finite_values(domain)
+    if values is not None:
+        return _enumerated(question, values, time.perf_counter()).upper
+    bound = upper_side(question).bound
+    return math.inf if bound is None else rounded_up(bound)
+
+
+def _question(
+    mechanism: Callable[..., Any], n: Any, adjacency: Any, sensitivity: Any, domain: Any, params: dict[str, Any]
+) -> Question:
+    """The arguments, checked before any work."""
+    if not callable(mechanism):
+        raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
+        raise InvalidInput(
+            f"n must be a whole number >= 1 (rows of the input), or left out for a mechanism of one value, got {n!r}"
+        )
+    name = check_adjacency(adjacency)
+    number = isinstance(sensitivity, int | float | np.number) and not isinstance(sensitivity, bool)
+    if not number or not 0 < sensitivity < math.inf:
+        raise InvalidInput(f"sensitivity must be a positive finite number, got {sensitivity!r}")
+    if name == "add_remove" and n is None:
+        raise InvalidInput('adjacency="add_remove" takes a row away: give n=..., the number of rows')
+    return Question(mechanism, params, None if n is None else int(n), name, float(sensitivity), domain)
+
+
+def _proved(question: Question, start: float) -> Result:
+    """Unknown inputs: alignments from above, the pair that they name from below."""
+    upper: Upper | None = None
+    reason = ""
+    try:
+        with collector_paused():
+            upper = upper_side(question)
+    except (RandomTruth, UnsupportedOperation, InvalidLaw) as error:
+        raise InvalidInput(_needs_a_number(question, str(error).split(":")[0].split(" (")[0])) from error
+    except ExactRefused as error:
+        reason = str(error)
+        if "product of two random values" in reason or "division by a random value" in reason:
+            raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
+    found = lower_side(question, upper)
+    return _result(question, upper, found, reason, start)
+
+
+def _needs_a_number(question: Question, what: str) -> str:
+    said = what.replace("a random value", "an unknown input")
+    return (
+        f"prove(...) runs {question.name} on unknown inputs, and {said}: give domain=[...], a finite set whose pairs are all "
+        "looked at, or keep the input in sums and comparisons"
+    )
+
+
+def _result(question: Question, upper: Upper | None, found: Found, reason: str, start: float) -> Result:
+    certificate = None if upper is None else upper.certificate
+    bound = math.inf if certificate is None else rounded_up(certificate.bound)
+    best = found.best
+    lower = min(best.lower if best is not None else 0.0, bound)
+    notes = []
+    if certificate is None and lower < math.inf:
+        why = reason or (obstacle_text(upper) if upper is not None else "")
+        notes.append(f"no proof found: {why}; the pair shown is a lower bound")
+    elif certificate is None:
+        notes.append(f"infinite: {obstacle_text(upper) if upper is not None else reason}")
+    elif bound - lower > TIGHT * bound:
+        notes.append("bounded, not tight: alignments are not complete, or the worst pair was not found")
+    value = bound if certificate is not None else lower
+    return Result(
+        epsilon=value,
+        lower=lower,
+        upper=bound,
+        method="exact",
+        evidence=Evidence.CERTIFIED if certificate is not None or lower == math.inf else Evidence.LOWER_BOUND,
+        confidence=None,
+        pair=Pair("", None, None) if best is None else best.pair,
+        witness=None if best is None else best.witness,
+        reason=_method(certificate, found),
+        pairs=() if best is None else (best,),
+        mechanism=question.name,
+        seconds=time.perf_counter() - start,
+        notes=tuple(notes),
+        scope=scope(question),
+        proof=certificate,
+    )
+
+
+def scope(question: Question) -> str:
+    """Which inputs the answer is about, in words."""
+    distance = (
+        "" if question.sensitivity == 1 or question.adjacency in ("replace", "add_remove") else f" (by {question.sensitivity:g})"
+    )
+    rows = "" if question.n is None else f" of {question.n} row{'s' if question.n > 1 else ''}"
+    return f"all {question.adjacency}-adjacent inputs{rows}{distance}"
+
+
+def _method(certificate: Any, found: Found) -> str:
+    tried = f"{found.tried} pair{'s' if found.tried != 1 else ''} looked at from below"
+    if certificate is None:
+        return f"no alignment for every path; {tried}"
+    regions = sum(len(p) for p in certificate.programs)
+    return f"alignments of {regions} region{'s' if regions != 1 else ''} of runs, checked in rationals; {tried}"
+
+
+def _enumerated(question: Question, values: list[Any], start: float) -> Result:
+    """A finite domain: the exact loss of every adjacent pair, one for each class of equal ones."""
+    chosen = list(_up_to_symmetry(question, adjacent_pairs(values, question.n, question.adjacency, question.sensitivity)))
+    if not chosen:
+        raise InvalidInput(f"no two inputs from domain={question.domain!r} are {question.adjacency}-adjacent")
+    pairs = [Pair("", left, right) for _, left, right in chosen]
+    count = sum(k for k, _, _ in chosen)
+    result = estimate_exactly(question.mechanism, pairs, question.params)
+    worst = max(result.pairs, key=lambda p: p.epsilon)
+    return Result(
+        epsilon=result.epsilon,
+        lower=result.lower,
+        upper=result.upper,
+        method="exact",
+        evidence=Evidence.EXACT,
+        confidence=None,
+        pair=worst.pair,
+        witness=worst.witness,
+        reason=f"all {count} adjacent pairs of the domain, {len(pairs)} up to symmetry",
+        pairs=_few(result.pairs, worst),
+        mechanism=question.name,
+        seconds=time.perf_counter() - start,
+        notes=result.notes,
+        scope=f"{scope(question)} from a domain of {len(values)} values",
+    )
+
+
+def _few(pairs: Sequence[PairResult], worst: PairResult) -> tuple[PairResult, ...]:
+    return tuple(pairs) if len(pairs) <= 100 else (worst,)
+
+
+def _up_to_symmetry(question: Question, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[int, Any, Any]]:
+    """(how many, left, right) of one pair for each class of pairs with equal losses."""
+    traces: dict[str, Trace] = {}
+
+    def traced(data: Any) -> Trace:
+        key = repr(data)
+        if key not in traces:
+            traces[key] = trace(question.mechanism, data, question.params)
+        return traces[key]
+
+    classes: dict[Any, list[Any]] = {}
+    for left, right in pairs:
+        try:
+            key = symmetry_key(traced(left), traced(right))
+        except DpestError:
+            key = None
+        entry = classes.setdefault((repr(left), repr(right)) if key is None else key, [0, left, right])
+        entry[0] += 1
+    return [(k, left, right) for k, left, right in classes.values()]

@@ -1,0 +1,225 @@
+"""The lower side of a proof: pairs that the alignments name, the input patterns, and a local search."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpest.analysis.exact import estimate_exactly, pair_result
+from dpest.engine.trace import trace
+from dpest.errors import DpestError
+from dpest.exact.adjacency import Field, Inputs, boxes, unknown_inputs
+from dpest.exact.align import rounded_up
+from dpest.exact.concrete import separate_forms, trace_of_form
+from dpest.exact.upper import Question, Upper
+from dpest.exact.worst import Named, landmarks, named_pairs
+from dpest.inputs import Pair, pattern_pairs
+from dpest.numerics.rationals import exact
+from dpest.privacy.blocks import Measures
+from dpest.privacy.compare import Comparison, compare
+from dpest.results import TIGHT, PairResult
+
+ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
+# Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
+# more of it, on the mechanisms that were tried.
+_NAMED_SECONDS = 5.0
+_OTHER_SECONDS = 3.0
+_SLOW_SECONDS = 0.5  # per pair, on one form of output: all forms together would take minutes
+_LOCAL_SECONDS = 2.0
+_MOST_TRIES = 400
+_CORNERS = 80
+_BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
+
+
+@dataclass(frozen=True)
+class Found:
+    """The pair of largest loss, and how many were looked at."""
+
+    best: PairResult | None
+    tried: int
+
+
+class _Search:
+    def __init__(self, question: Question, bound: float) -> None:
+        self.question, self.bound = question, bound
+        self.best: PairResult | None = None
+        self.tried = 0
+        self.seen: set[str] = set()
+
+    @property
+    def done(self) -> bool:
+        """Whether the best pair has reached the bound."""
+        return self.best is not None and (self.best.lower >= self.bound * (1 - ENOUGH) or self.tried >= _MOST_TRIES)
+
+    @property
+    def tight(self) -> bool:
+        """Whether the best pair is so close to the bound that dearer ways of searching are not worth their time."""
+        return self.best is not None and self.best.lower >= self.bound * (1 - TIGHT)
+
+    def look(self, pair: Pair, ask: Callable[[Pair], PairResult]) -> bool:
+        """Asks the exact engine; True where the pair is better than all before it."""
+        key = repr((pair.left, pair.right))
+        if key in self.seen or repr(pair.left) == repr(pair.right):
+            return False
+        self.seen.add(key)
+        self.tried += 1
+        try:
+            found = ask(pair)
+        except DpestError:
+            return False
+        if self.best is None or found.lower > self.best.lower:
+            self.best = found
+            return True
+        return False
+
+
+def lower_side(question: Question, upper: Upper | None) -> Found:
+    """The pair of largest loss that was found."""
+    bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
+    search = _Search(question, bound)
+    start = time.perf_counter()
+    if upper is not None:
+        forms = _Forms(question, upper)
+        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_SECONDS)
+    slow = search.tried > 0 and time.perf_counter() - start > _SLOW_SECONDS * search.tried
+    if slow:
+        return Found(search.best, search.tried)
+    if not search.tight:
+        whole = _whole(question)
+        _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_SECONDS)
+    if not search.tight:
+        _climb(search, question)
+    return Found(search.best, search.tried)
+
+
+Ask = Callable[[Pair], PairResult]
+
+
+def _whole(question: Question) -> Ask:
+    """The exact loss of a pair, over all outputs."""
+
+    def ask(pair: Pair) -> PairResult:
+        (found,) = estimate_exactly(question.mechanism, [pair], question.params).pairs
+        return found
+
+    return ask
+
+
+class _Forms:
+    """The loss of a named pair on outputs of the form that it was named for: the other runs need not be looked at."""
+
+    def __init__(self, question: Question, upper: Upper) -> None:
+        self.question, self.traced = question, upper.traced
+        programs = self.traced.programs
+        self.able = not self.traced.symbols.derived and all(separate_forms(p) for p in programs)
+        self.measures = Measures()
+
+    def asked(self, named: Named) -> Ask:
+        """How the loss of a named pair is found."""
+        if not self.able or named.key is None:
+            return _whole(self.question)
+
+        def ask(pair: Pair) -> PairResult:
+            case = named.case
+            sides = [
+                trace_of_form(self.traced.programs[p], named.key, {-1 - i: exact(x) for i, x in enumerate(numbers)})
+                for p, numbers in zip((case.source, case.target), named.numbers, strict=True)
+            ]
+            if case.source > case.target:  # a row is added: the pair is still shown with the longer input first
+                sides.reverse()
+            mechanism, params = self.question.mechanism, self.question.params
+            again = partial(_compared, mechanism, pair, params)
+            return pair_result(pair, compare(sides[0], sides[1], self.measures), again)
+
+        return ask
+
+
+def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
+    return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
+
+
+def _try_all(search: _Search, pairs: Iterable[tuple[Pair, Ask]], seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    for pair, ask in pairs:
+        search.look(pair, ask)
+        if search.done or time.perf_counter() > end:
+            return
+
+
+def _candidates(question: Question, upper: Upper | None) -> Iterator[Pair]:
+    inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
+    yield from _corners(question, inputs, [] if upper is None else landmarks(upper.traced))
+    plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
+    if plain and question.adjacency in ("l1", "linf"):
+        assert question.n is not None
+        yield from pattern_pairs(question.n, question.adjacency)
+
+
+def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
+    """Values at the ends of their domains, next to the program's own constants, and far out, changed to other such values."""
+    rng = np.random.default_rng(0)
+    ends = [_ends(f, question.sensitivity, marks) for f in inputs.fields]
+    ways = boxes(question.adjacency, inputs, question.sensitivity) if question.adjacency != "add_remove" else []
+    for i, (low, high) in ((i, m[i]) for m in ways if len(m) <= 2 for i in m):
+        base = [e[0] for e in ends]
+        for a, b in itertools.product(ends[i], repeat=2):
+            if a < b and low <= b - a <= high:
+                yield Pair("", inputs.fill([*base[:i], a, *base[i + 1 :]]), inputs.fill([*base[:i], b, *base[i + 1 :]]))
+    for _ in range(_CORNERS):
+        x = [float(rng.choice(e)) for e in ends]
+        if question.adjacency == "add_remove":
+            r = int(rng.integers(len(inputs.rows)))
+            full = inputs.fill(x)
+            yield Pair("", full, [row for k, row in enumerate(full) if k != r])
+            continue
+        moves = ways[int(rng.integers(len(ways)))]
+        y = list(x)
+        for i, (low, high) in moves.items():
+            f = inputs.fields[i]
+            far = [v for v in ends[i] if low <= v - x[i] <= high]
+            steps = (low, high) if f.whole else (low, high, low / 2, high / 2)
+            near = [x[i] + s for s in steps if math.isfinite(s) and f.low <= x[i] + s <= f.high]
+            y[i] = float(rng.choice([*far, *near, x[i]]))
+        yield Pair("", inputs.fill(x), inputs.fill(y))
+
+
+def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
+    step = sensitivity if f.whole else sensitivity * (1 - _BESIDE)
+    beside = (0.0, -1.0, 1.0) if f.whole else (0.0, -_BESIDE, _BESIDE)
+    around = [m + s + t for m in marks for s in beside for t in (0.0, -step, step)]
+    far = [] if math.isfinite(f.low) and math.isfinite(f.high) else [0.0, sensitivity, 100.0, -100.0]
+    listed = [v for v in (f.low, f.high, *far, *around) if math.isfinite(v) and f.low <= v <= f.high]
+    return sorted({float(round(v)) if f.whole else v for v in listed})
+
+
+def _climb(search: _Search, question: Question) -> None:
+    """Moves both inputs of the best pair together, by steps that shrink where they do not help."""
+    end = time.perf_counter() + _LOCAL_SECONDS
+    rng = np.random.default_rng(1)
+    step = 8.0
+    while search.best is not None and step > 1e-3 and time.perf_counter() < end and not search.done:
+        left, right = search.best.pair.left, search.best.pair.right
+        if not _numbers(left) or not _numbers(right) or len(left) != len(right) or question.domain is not None:
+            return
+        better = False
+        for _ in range(2 * len(left)):
+            i, s = int(rng.integers(len(left))), float(rng.choice([-step, step]))
+            better = better or search.look(Pair("", _moved(left, i, s), _moved(right, i, s)), _whole(question))
+            if better or time.perf_counter() > end or search.done:
+                break
+        step = step * 2 if better else step / 2
+
+
+def _numbers(data: Any) -> bool:
+    return isinstance(data, list) and all(isinstance(x, int | float) for x in data)
+
+
+def _moved(data: list[Any], i: int, step: float) -> list[Any]:
+    return [x + step if k == i else x for k, x in enumerate(data)]

@@ -1,0 +1,42 @@
+"""`sweep`: one parameter against the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dpest.analysis.estimate import estimate
+from dpest.doors.prove import prove
+from dpest.doors.table import Sweep
+from dpest.errors import InvalidInput
+
+
+def sweep(
+    mechanism: Callable[..., Any], parameter: str, values: Iterable[Any], pairs: Any = None, *, params: Any = None, **options: Any
+) -> Sweep:
+    """The loss for each value of a parameter (or of `n`): on the given pairs, else over all adjacent inputs.
+
+    Other keywords go to `dpest.estimate` where `pairs` are given, else to `dpest.prove`.
+
+    >>> import dpest
+    >>> table = dpest.sweep(lambda x, scale: x + dpest.laplace(scale), "scale", [1, 2, 4])
+    >>> [round(r.epsilon, 6) for r in table]
+    [1.0, 0.5, 0.25]
+    """
+    listed = list(values)
+    if not isinstance(parameter, str) or not parameter:
+        raise InvalidInput(
+            f'sweep(mechanism, parameter, values) needs the name of a parameter, such as "scale", got {parameter!r}'
+        )
+    if not listed:
+        raise InvalidInput(f"sweep(..., {parameter!r}, values) needs at least one value")
+    rows = []
+    for value in listed:
+        if parameter == "n":
+            own, given = {**options, "n": value}, dict(params or {})
+        else:
+            own, given = dict(options), {**(params or {}), parameter: value}
+        ask = prove if pairs is None else estimate
+        where = {} if pairs is None else {"pairs": pairs}
+        rows.append((value, ask(mechanism, **where, params=given, **own)))
+    return Sweep(parameter, tuple(rows))

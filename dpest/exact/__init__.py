@@ -1,0 +1,1 @@
+"""Statements about paths that are decided by linear programs and checked in rational arithmetic."""

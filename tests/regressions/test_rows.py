@@ -1,0 +1,78 @@
+"""Every wrong exact answer that was ever seen, with variants, against an oracle that is not the engine."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable
+
+import pytest
+
+import dpest
+from tests.regressions import continuous, discrete, hidden, joint
+from tests.regressions.case import Case, asked, verdict
+
+CASES = list(itertools.chain(discrete.cases(), continuous.cases(), joint.cases(), hidden.cases()))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_the_truth_lies_in_the_bracket(case: Case) -> None:
+    truth = case.truth()
+    said = asked(case)
+    assert verdict(case, said, truth) == "ok", f"{case.name}: said {said}, the truth is {truth} ({truth.source})"
+
+
+def test_names_are_told_apart() -> None:
+    assert len({c.name for c in CASES}) == len(CASES)
+
+
+def test_sampling_a_remainder_sees_no_impossible_output() -> None:
+    mechanism, pair, truth = discrete.sampled_remainder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        r = dpest.estimate(lambda x: mechanism(x, dpest), pair, method="sampling", samples=100_000, seed=1)
+    assert r.lower <= truth.upper
+    assert r.upper < float("inf")
+    assert r.witness is not None
+    assert "3" not in r.witness.event
+
+
+def _two_tails(x: object) -> object:
+    z = dpest.laplace(1)
+    return z if z > 0.5 else z if z < 0.2 else 0
+
+
+def _tail_or_none(x: object) -> object:
+    z = dpest.laplace(1)
+    return z if z > 0.9319 else None
+
+
+def _pair_or_value(x: object) -> object:
+    z = dpest.laplace(1)
+    return z if z > -0.9319 else ("u", dpest.integers(0, 3))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "likely"),
+    [
+        (lambda x: dpest.integers(0, 4), 0.2),
+        (lambda x: dpest.categorical([0.197, 0.803]), 0.803),
+        (lambda x: (dpest.integers(0, 4), dpest.bernoulli(0.5)), 0.1),
+        (lambda x: "a" if dpest.integers(0, 9) >= 3 else "b", 0.7),
+        (_two_tails, math.exp(-0.5) / 2 + 1 - math.exp(-0.2) / 2),
+        (_tail_or_none, 1 - math.exp(-0.9319) / 2),
+        (_pair_or_value, 1 - math.exp(-0.9319) / 2),
+    ],
+)
+def test_a_witness_of_equal_laws_is_as_likely_as_it_says(mechanism: Callable[[object], object], likely: float) -> None:
+    """A witness that says "any output" alone has probability 1; one that names a part has at most that of the likeliest part."""
+    r = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert r.lower == 0.0
+    assert r.upper == 0.0
+    if r.witness is not None:
+        assert r.witness.left == pytest.approx(r.witness.right, rel=1e-12)
+        if r.witness.event == "any output":
+            assert r.witness.left == 1.0
+        elif "any" not in r.witness.event:
+            assert r.witness.left <= likely + 1e-12
