@@ -121,7 +121,7 @@ def pair_result(pair: Pair, comparison: Comparison, again: Callable[[], Comparis
         forward.value,
         backward.value,
         _witness(pair, worse, left),
-        ComparedProfile(again),
+        ComparedProfile(again, pair),
     )
 
 
