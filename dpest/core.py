@@ -33,6 +33,7 @@ from dpest.graph.nodes import (
     Written,
     combine,
     is_integral,
+    is_whole_as_written,
     linear,
     scaled,
     simplified,
@@ -352,7 +353,7 @@ def rounded(rounding: Rounding, x: Any, written: Written | None = None) -> Any:
     """x rounded to a whole number; what is whole already stays as it is."""
     if not isinstance(x, Dist):
         return whole(rounding, x)
-    return x if is_integral(x.node) else Dist(Rounded(rounding, x.node, written))
+    return x if is_whole_as_written(x.node) else Dist(Rounded(rounding, x.node, written))
 
 
 def fresh(law: Law) -> Any:

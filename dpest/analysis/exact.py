@@ -15,16 +15,20 @@ from typing import Any
 from dpest.engine.against_program import SECONDS
 from dpest.engine.trace import Trace, trace
 from dpest.inputs import Pair
+from dpest.numerics.effort import limited_effort
 from dpest.privacy.blocks import Measures
 from dpest.privacy.compare import Comparison, Loss, Proof, compare
 from dpest.privacy.profile import ComparedProfile
 from dpest.privacy.witness import describe
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 
+# Evaluations of integrands for one pair: about half a minute on one core, and a hundred times what the gallery needs.
+_MOST_EVALUATIONS = 150_000_000
+
 
 def estimate_exactly(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
     """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered."""
-    with collector_paused():
+    with collector_paused(), limited_effort(_MOST_EVALUATIONS * len(pairs)):
         return _estimate(mechanism, pairs, params)
 
 

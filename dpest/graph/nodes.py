@@ -9,6 +9,7 @@ word.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -245,6 +246,17 @@ def ancestors(*roots: Any) -> Iterator[Node]:
 def draws_of(*roots: Any) -> list[Draw]:
     """The draws that the roots depend on, in no particular order."""
     return [n for n in ancestors(*roots) if isinstance(n, Draw)]
+
+
+def is_whole_as_written(node: Any) -> bool:
+    """Whether a value is a whole number in the author's own arithmetic too: (0.1 * k) / 0.1 need not be."""
+    if isinstance(node, Linear) and node.written is not None:
+        function, operands = node.written
+        exact_call = function in (operator.add, operator.sub, operator.mul, operator.neg, operator.mod)
+        return exact_call and all(is_whole_as_written(x) for x in operands)
+    if isinstance(node, Rounded):
+        return True
+    return is_integral(node)
 
 
 def is_integral(node: Any) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dpest.numerics.effort import spend
 from dpest.numerics.logspace import Floats, log_sum_by_row
 
 Rows = npt.NDArray[np.intp]
@@ -95,6 +96,7 @@ def _measure(log_f: LogFunction, panels: _Panels) -> tuple[Floats, Floats, Float
     for start in range(0, count, _BLOCK):
         part = slice(start, start + _BLOCK)
         half = 0.5 * (panels.high[part] - panels.low[part])
+        spend(half.size * ORDER)
         x = (panels.low[part] + half)[:, None] + half[:, None] * NODES
         logs, inner = log_f(panels.row[part], x)
         value[part], error[part], noise[part] = _rule(logs, inner, half)
