@@ -87,6 +87,11 @@ def _run(load: Callable[[], T], place: str) -> T:
         raise InvalidInput(f"cannot import {place}: there is no module {error.name!r}; {HOW}") from error
     except SyntaxError as error:
         raise InvalidInput(f"{place} is not valid Python: line {error.lineno}: {error.msg}") from error
+    except SystemExit as error:
+        raise InvalidInput(
+            f"importing {place} ends the program (SystemExit({error.code!r})): "
+            'put what runs a script under `if __name__ == "__main__":`'
+        ) from error
     except Exception as error:
         raise InvalidInput(f"importing {place} raised {type(error).__name__}: {error}") from error
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from dpest.errors import InvalidInput
+from dpest.errors import InvalidInput, MechanismRaised
 from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
 from dpest.results import PAIRS, Evidence, Result
@@ -46,6 +48,20 @@ class Verdict:
         """Plain data; infinities are strings."""
         numbers = {name: getattr(self, name) for name in ("epsilon", "delta", "found", "lower", "upper")}
         return {"outcome": self.outcome.value, **{k: v if math.isfinite(v) else str(v) for k, v in numbers.items()}}
+
+
+@contextmanager
+def verdict_or_error(name: str) -> Iterator[None]:
+    """Nothing but a verdict, an error or Ctrl-C leads out of this block: `sys.exit(0)` in a mechanism becomes an error."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as leaving:
+        said = f"{type(leaving).__name__}({', '.join(map(repr, leaving.args))})"
+        raise MechanismRaised(
+            f"{name} left with {said} before there was a verdict: let it return its output instead"
+        ) from leaving
 
 
 def judge(result: Result, epsilon: float, delta: float = 0.0) -> Verdict:
