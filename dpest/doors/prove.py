@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -23,6 +23,34 @@ from dpest.inputs import Pair
 from dpest.results import TIGHT, Evidence, PairResult, Result
 
 
+@overload
+def prove(
+    mechanism: Callable[..., Any],
+    n: int | None = None,
+    *,
+    adjacency: str = "linf",
+    sensitivity: float = 1.0,
+    domain: Any = None,
+    progress: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> Result: ...
+
+
+@overload
+def prove(
+    mechanism: Callable[..., Any],
+    n: Sequence[int],
+    *,
+    adjacency: str = "linf",
+    sensitivity: float = 1.0,
+    domain: Any = None,
+    progress: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> Sweep: ...
+
+
 def prove(
     mechanism: Callable[..., Any],
     n: int | Sequence[int] | None = None,
@@ -33,7 +61,7 @@ def prove(
     progress: Any = None,
     params: Mapping[str, Any] | None = None,
     **keywords: Any,
-) -> Any:
+) -> Result | Sweep:
     """The privacy loss of `mechanism(data, **parameters)` over all adjacent inputs, with a proof and the worst pair.
 
     `data` is a list of `n` unknown rows, or one bare value where `n` is not given; `n=[1, 2, 4]` shows how the loss grows.
