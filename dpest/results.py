@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
-from dpest.errors import InvalidInput, NotCovered
+from dpest.errors import DpestError, InvalidInput, NotCovered
 from dpest.inputs import Pair
 from dpest.numerics.bracket import Bracketed
 
@@ -160,6 +161,11 @@ class Result:
             raise NotCovered("this result does not hold a privacy profile: run estimate(...) again for delta(eps)")
         return pair.profile
 
+    def __repr__(self) -> str:
+        from dpest.report.text import headline
+
+        return f"<Result {headline(self)}; {self.method}, {len(self.pairs)} pair{'s' if len(self.pairs) != 1 else ''}>"
+
     def __str__(self) -> str:
         from dpest.report.text import result_text
 
@@ -211,6 +217,11 @@ class Result:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
         """The inverse of `to_dict` (without the privacy profile, which is not stored)."""
+        with reading("Result"):
+            return cls._from_dict(data)
+
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any]) -> Result:
         return cls(
             epsilon=_decode(data["epsilon"]),
             lower=_decode(data["lower"]),
@@ -234,7 +245,22 @@ class Result:
     @classmethod
     def from_json(cls, text: str) -> Result:
         """The inverse of `to_json`."""
-        return cls.from_dict(json.loads(text))
+        with reading("Result"):
+            return cls.from_dict(json.loads(text))
+
+
+@contextmanager
+def reading(kind: str) -> Iterator[None]:
+    """What is wrong with stored data, in one sentence."""
+    hint = f"{kind}.from_json reads what {kind}.to_json wrote"
+    try:
+        yield
+    except DpestError:
+        raise
+    except KeyError as error:
+        raise InvalidInput(f"this is not a stored {kind}: {error} is missing; {hint}") from error
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        raise InvalidInput(f"this is not a stored {kind} ({error}); {hint}") from error
 
 
 def _proof(data: Mapping[str, Any] | None) -> Proof | None:

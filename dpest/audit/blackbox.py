@@ -92,9 +92,24 @@ class Sampler:
             case _:
                 return encode_rows([self._once(data, (), self.params) for _ in range(count)])
 
+    def failure(self, data: Any, rng: np.random.Generator) -> Exception | None:
+        """What one run raises, with its message; None where it returns, or where many runs are one call."""
+        if self.form not in (Form.PLAIN, Form.RNG):
+            return None
+        more, arguments = ((), self.params) if self.form is Form.PLAIN else self._with(Stepping(rng.bit_generator))
+        try:
+            with kept_globals(), deadline(self.timeout, data):
+                self.mechanism(data, *more, **arguments)
+        except Exception as error:
+            return error
+        return None
+
+    def _with(self, rng: Stepping) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        """The arguments of a call that takes the generator."""
+        return ((rng,), self.params) if self.rng_keyword is None else ((), {**self.params, self.rng_keyword: rng})
+
     def _one_by_one(self, data: Any, count: int, rng: Stepping) -> Iterator[Any]:
-        more = (rng,) if self.rng_keyword is None else ()
-        arguments = dict(self.params) if self.rng_keyword is None else {**self.params, self.rng_keyword: rng}
+        more, arguments = self._with(rng)
         for _ in range(count):
             rng.step()
             yield self._once(data, more, arguments)

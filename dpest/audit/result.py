@@ -14,7 +14,7 @@ from dpest.audit.statdp import p_values
 from dpest.audit.witness import AuditWitness
 from dpest.errors import InvalidInput
 from dpest.inputs import Pair
-from dpest.results import Direction
+from dpest.results import Direction, reading
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,17 @@ class AuditResult:
     def __format__(self, spec: str) -> str:
         return format(self.lower, spec) if spec else str(self)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        claim = "" if self.claim is None else f"; claim {self.claim:g} {self.verdict}"
+        return f"<AuditResult {self._headline()}{claim}>"
+
+    def _headline(self) -> str:
         at = f" at delta = {self.delta:g}" if self.delta else ""
+        return f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})"
+
+    def __str__(self) -> str:
         lines = [
-            f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})",
+            self._headline(),
             *self._claim_lines(),
             f"  pair       {self.pair}",
             f"  witness    {self.witness}",
@@ -162,6 +169,11 @@ class AuditResult:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
         """The inverse of `to_dict`; bound and estimate are computed from the counts, whatever the data say they are."""
+        with reading("AuditResult"):
+            return cls._from_dict(data)
+
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
         witness = AuditWitness.from_dict(data["witness"])
         if not 0 < data["confidence"] <= witness.confidence + 1e-12:
             raise InvalidInput(
@@ -187,7 +199,8 @@ class AuditResult:
     @classmethod
     def from_json(cls, text: str) -> AuditResult:
         """The inverse of `to_json`."""
-        return cls.from_dict(json.loads(text))
+        with reading("AuditResult"):
+            return cls.from_dict(json.loads(text))
 
 
 def _finite(x: float) -> float:
