@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,18 @@ class Pair:
     def from_dict(cls, data: Mapping[str, Any]) -> Pair:
         """The inverse of `to_dict`."""
         return cls(data["name"], _unplain(data["D"]), _unplain(data["D_prime"]))
+
+
+def is_real(x: Any) -> bool:
+    """Whether this is a plain real number (NaN and infinities included)."""
+    return isinstance(x, Real) and not isinstance(x, bool)
+
+
+def as_parameters(params: Any, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a mechanism, from `params={...}` and from keywords."""
+    if params is not None and not isinstance(params, Mapping):
+        raise InvalidInput(f'params must be a dict such as {{"eps": 0.1}}, got {params!r}')
+    return {**(params or {}), **keywords}
 
 
 def generate_patterns(n: int) -> dict[str, tuple[list[float], list[float]]]:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from dpest.errors import DpestError, InvalidInput, NotCovered
-from dpest.inputs import Pair
+from dpest.inputs import Pair, is_real
 from dpest.numerics.bracket import Bracketed
 
 PAIRS = "the pairs looked at"
@@ -141,7 +141,7 @@ class Result:
 
     def delta(self, epsilon: float) -> Bracketed:
         """The smallest delta at which the mechanism is (epsilon, delta)-private on these pairs."""
-        if not epsilon >= 0:
+        if not is_real(epsilon) or not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
         if self.scope != PAIRS:
             raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's delta")
@@ -149,7 +149,7 @@ class Result:
 
     def epsilon_at(self, delta: float) -> Bracketed:
         """The smallest epsilon at which the mechanism is (epsilon, delta)-private on these pairs."""
-        if not 0 <= delta <= 1:
+        if not is_real(delta) or not 0 <= delta <= 1:
             raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}")
         if delta == 0:
             return Bracketed(self.epsilon, self.lower, self.upper)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpest.errors import ExactRefused, InvalidInput, InvalidPair, NotReplayable, UnknownName
-from dpest.inputs import Pair, as_pairs, pattern_pairs
+from dpest.inputs import Pair, as_pairs, as_parameters, pattern_pairs
 from dpest.results import Result
 
 METHODS = ("auto", "exact", "sampling", "both")
@@ -47,7 +47,7 @@ def estimate(
     _check_method(method)
     _check_statistics(samples, seed, confidence)
     chosen = _pairs(pairs, n, adjacency)
-    parameters = {**(params or {}), **keywords}
+    parameters = as_parameters(params, keywords)
     _check_call(mechanism, chosen[0], parameters)
 
     def exact() -> Result:
@@ -142,6 +142,8 @@ def _check_call(mechanism: Any, pair: Pair, parameters: Mapping[str, Any]) -> No
     """Refuses before any work what cannot be called with an input and these parameters."""
     if not callable(mechanism):
         raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
+    if inspect.iscoroutinefunction(mechanism):
+        raise InvalidInput("the mechanism is an async function, whose output is a coroutine: write it with a plain def")
     try:
         signature = inspect.signature(mechanism)
     except (TypeError, ValueError):

@@ -22,7 +22,7 @@ from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
 from dpest.engine.streams import stream
 from dpest.engine.trace import execute
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
-from dpest.inputs import show
+from dpest.inputs import as_parameters, show
 
 _RNG_NAMES = frozenset({"rng", "generator", "gen", "random", "random_state", "prng"})
 _SIZE_NAMES = frozenset({"size", "count", "n_samples", "samples", "runs"})
@@ -176,7 +176,7 @@ def sampler(
         raise InvalidInput(f'errors must be None or "outcome", got {errors!r}')
     chosen, keyword = _said(form) if form is not None else _found(mechanism)
     tracer = TracedSampler(mechanism, params) if chosen is Form.TRACED else None
-    return Sampler(mechanism, chosen, dict(params or {}), timeout, keyword, tracer, snapshot(mechanism), errors=errors)
+    return Sampler(mechanism, chosen, as_parameters(params, {}), timeout, keyword, tracer, snapshot(mechanism), errors=errors)
 
 
 def as_traced(plain: Sampler, data: Any) -> Sampler:

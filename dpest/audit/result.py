@@ -13,7 +13,7 @@ from dpest.audit.race import Standing
 from dpest.audit.statdp import p_values
 from dpest.audit.witness import AuditWitness
 from dpest.errors import InvalidInput
-from dpest.inputs import Pair
+from dpest.inputs import Pair, is_real
 from dpest.results import Direction, reading
 
 
@@ -59,7 +59,7 @@ class AuditResult:
 
     def delta_at(self, epsilon: float) -> float:
         """A lower bound on delta at this epsilon, from the same event and counts."""
-        if not epsilon >= 0:
+        if not is_real(epsilon) or not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
         return delta_lower(self.witness.counts, self.witness.direction, 1 - self.confidence, epsilon, anytime=self._stopped)
 

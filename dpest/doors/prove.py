@@ -19,7 +19,7 @@ from dpest.exact.align import rounded_up
 from dpest.exact.finite import adjacent_pairs, symmetry_key
 from dpest.exact.upper import Question, Upper, upper_side
 from dpest.exact.wording import obstacle_text
-from dpest.inputs import Pair
+from dpest.inputs import Pair, as_parameters
 from dpest.results import TIGHT, Evidence, PairResult, Result
 
 
@@ -76,6 +76,8 @@ def prove(
     """
     if isinstance(n, list | tuple | range):
         sizes = list(n)
+        if not sizes:
+            raise InvalidInput("n names no size: write n=3 for three rows, or n=[1, 2, 4] to see how the loss grows")
         return Sweep(
             "n",
             tuple(
@@ -95,7 +97,7 @@ def prove(
                 for k in sizes
             ),
         )
-    question = _question(mechanism, n, adjacency, sensitivity, domain, {**(params or {}), **keywords})
+    question = _question(mechanism, n, adjacency, sensitivity, domain, as_parameters(params, keywords))
     start = time.perf_counter()
     values = finite_values(domain)
     if values is not None:

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from dpest.errors import InvalidInput, MechanismRaised
+from dpest.inputs import is_real
 from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
 from dpest.results import PAIRS, Evidence, Result
@@ -66,9 +67,9 @@ def verdict_or_error(name: str) -> Iterator[None]:
 
 def judge(result: Result, epsilon: float, delta: float = 0.0) -> Verdict:
     """Whether the claim holds on the pairs that the result looked at."""
-    if not epsilon >= 0:
+    if not is_real(epsilon) or not epsilon >= 0:
         raise InvalidInput(f"the claimed epsilon must be a number >= 0, got {epsilon!r}")
-    if not 0 <= delta <= 1:
+    if not is_real(delta) or not 0 <= delta <= 1:
         raise InvalidInput(f"the claimed delta must lie in [0, 1], got {delta!r}")
     if delta == 0:
         outcome = _outcome(result.evidence, result.lower, result.upper, epsilon)
