@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,40 +98,42 @@ class AuditResult:
 
     def __repr__(self) -> str:
         claim = "" if self.claim is None else f"; claim {self.claim:g} {self.verdict}"
-        return f"<AuditResult {self._headline()}{claim}>"
+        return f"<AuditResult {self.headline}{claim}>"
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Mechanism and bound on one line."""
         at = f" at delta = {self.delta:g}" if self.delta else ""
         return f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})"
 
     def __str__(self) -> str:
-        lines = [
-            self._headline(),
-            *self._claim_lines(),
-            f"  pair       {self.pair}",
-            f"  witness    {self.witness}",
-            f"  rests on   {self.rests}",
-            f"  attack     {self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs, seed {self.seed}",
-            *self._bits_lines(),
-        ]
+        return "\n".join([self.headline, *(f"  {label:<10} {text}" for label, text in self.rows())])
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """What a person reads beside the bound: label and text."""
+        if self.claim is not None:
+            under = f" under {self.adjacency}" if self.adjacency else ""
+            yield "claim", f"eps = {self.claim:g}{under}: {self.verdict}"
+        elif self.adjacency:
+            yield "adjacency", self.adjacency
+        yield "pair", str(self.pair)
+        yield "witness", str(self.witness)
+        yield "rests on", self.rests
+        yield "attack", f"{self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs, seed {self.seed}"
+        if self.bits is not None:
+            said = "" if self.claim is None else f"; the claim is {self.bits.verdict} by them"
+            yield "bits", f"eps >= {self.bits.lower:.6g} by the bits of the outputs: {self.bits.witness.event}{said}"
         if self.interrupted:
-            lines.append("  interrupted: the bound is from what was counted until then")
+            yield "interrupted", "the bound is from what was counted until then"
         if self.failure is not None:
-            lines.append(f"  stopped    {self.failure}")
-        return "\n".join([*lines, *(f"  note       {note}" for note in self.notes)])
+            yield "stopped", self.failure
+        for note in self.notes:
+            yield "note", note
 
-    def _claim_lines(self) -> list[str]:
-        if self.claim is None:
-            return [f"  adjacency  {self.adjacency}"] if self.adjacency else []
-        under = f" under {self.adjacency}" if self.adjacency else ""
-        return [f"  claim      eps = {self.claim:g}{under}: {self.verdict}"]
+    def _repr_html_(self) -> str:
+        from dpest.report.notebook import audit_html
 
-    def _bits_lines(self) -> list[str]:
-        """The second answer: what the floating-point representation shows."""
-        if self.bits is None:
-            return []
-        said = "" if self.claim is None else f"; the claim is {self.bits.verdict} by them"
-        return [f"  bits       eps >= {self.bits.lower:.6g} by the bits of the outputs: {self.bits.witness.event}{said}"]
+        return audit_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

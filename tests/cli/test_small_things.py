@@ -116,3 +116,12 @@ def test_an_audit_of_what_always_raises_shows_the_cause(mechanism: Any) -> None:
     with pytest.raises(MechanismRaised, match="bounds must be given") as caught:
         dpest.audit(mechanism, (0, 1), samples=1000)
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_an_audit_has_a_card_for_notebooks() -> None:
+    audited = dpest.audit(coin, (0, 1), samples=4000, claim=0.1, seed=1)
+    card = audited._repr_html_()
+    assert card.startswith("<div><table>")
+    for words in ("<b>coin</b>", "eps &gt;= ", "claim", "violated", "witness", "rests on", "<svg"):
+        assert words in card
+    assert [line.split()[0] for line in str(audited).splitlines()[1:3]] == ["claim", "pair"]
