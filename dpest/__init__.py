@@ -18,7 +18,9 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the same na
     from dpest.audit.blackbox import sampler
     from dpest.audit.run import audit
     from dpest.core import Dist, Interval
+    from dpest.curves.curve import Curve
     from dpest.doors.calibrate import calibrate
+    from dpest.doors.compose import compose
     from dpest.doors.prove import prove
     from dpest.doors.sweep import sweep
     from dpest.inputs import Pair, generate_patterns
@@ -86,6 +88,8 @@ _HOMES = {
         "apply",
     ),
     "dpest.analysis.estimate": ("estimate",),
+    "dpest.doors.compose": ("compose",),
+    "dpest.curves.curve": ("Curve",),
     "dpest.doors.prove": ("prove",),
     "dpest.doors.calibrate": ("calibrate",),
     "dpest.doors.sweep": ("sweep",),
@@ -98,6 +102,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("audit", "errors", "testing", "algorithms", "engine", "analysis", "utils", "core", "operations", "noise")
 
 __all__ = [
+    "Curve",
     "Dist",
     "Evidence",
     "Interval",
@@ -115,6 +120,7 @@ __all__ = [
     "categorical",
     "ceil",
     "clip",
+    "compose",
     "cumsum",
     "errors",
     "estimate",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from dpest.errors import InvalidInput, InvalidPair, UnknownName
+from dpest.errors import DpestError, InvalidInput, InvalidPair, UnknownName
 
 L1_PATTERNS = ("one_above", "one_below")
 
@@ -41,6 +42,20 @@ class Pair:
     def from_dict(cls, data: Mapping[str, Any]) -> Pair:
         """The inverse of `to_dict`."""
         return cls(data["name"], _unplain(data["D"]), _unplain(data["D_prime"]))
+
+
+@contextmanager
+def reading(kind: str) -> Iterator[None]:
+    """What is wrong with stored data, in one sentence."""
+    hint = f"{kind}.from_json reads what {kind}.to_json wrote"
+    try:
+        yield
+    except DpestError:
+        raise
+    except KeyError as error:
+        raise InvalidInput(f"this is not a stored {kind}: {error} is missing; {hint}") from error
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        raise InvalidInput(f"this is not a stored {kind} ({error}); {hint}") from error
 
 
 def is_real(x: Any) -> bool:

@@ -13,8 +13,8 @@ from dpest.audit.race import Standing
 from dpest.audit.statdp import p_values
 from dpest.audit.witness import AuditWitness
 from dpest.errors import InvalidInput
-from dpest.inputs import Pair, is_real
-from dpest.results import Direction, reading
+from dpest.inputs import Pair, is_real, reading
+from dpest.results import Direction
 
 
 @dataclass(frozen=True)
