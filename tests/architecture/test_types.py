@@ -31,6 +31,7 @@ audited: AuditResult = dpest.audit(noisy, (0, 1), claim=0.5)
 pairs = all_pairs([0, 1])
 witness: dpest.Witness | None = found.witness
 number: float = found.epsilon + found.epsilon_at(1e-6).lower + audited.lower
+curve: dpest.Curve = dpest.compose((found, 3))
 losses: list[float] = [r.epsilon for r in dpest.sweep(noisy, "scale", [1, 2])]
 grown: list[float] = [r.epsilon for r in dpest.prove(noisy, n=[1, 2])]
 scale: float = dpest.calibrate(noisy, "scale", target=0.5).value
@@ -43,6 +44,7 @@ other: str = dpest.audit(noisy, (0, 1))  # wrong: assignment
 third: str = dpest.prove(noisy)  # wrong: assignment
 fourth: str = dpest.sweep(noisy, "scale", [1])  # wrong: assignment
 fifth: str = dpest.calibrate(noisy, "scale", target=1)  # wrong: assignment
+seventh: str = dpest.compose(found)  # wrong: assignment
 sixth: str = assert_private(noisy, 1.0, (0, 1))  # wrong: assignment
 dpest.audit(noisy, (0, 1), clam=1.0)  # wrong: call
 try:

@@ -121,6 +121,21 @@ PYTHON: dict[str, Callable[[], Any]] = {
     "an epsilon below 0": lambda: RESULT.delta(-1),
     "an epsilon of NaN": lambda: RESULT.delta(NAN),
     "an epsilon of text": lambda: RESULT.delta("1"),  # type: ignore[arg-type]
+    "compose: nothing": lambda: dpest.compose(),
+    "compose: a mechanism": lambda: dpest.compose(noisy),
+    "compose: a number": lambda: dpest.compose(3),
+    "compose: no runs": lambda: dpest.compose((RESULT, 0)),
+    "compose: half a run": lambda: dpest.compose((RESULT, 0.5)),
+    "compose: runs of text": lambda: dpest.compose((RESULT, "ten")),
+    "compose: a tolerance of 0": lambda: dpest.compose(RESULT, tolerance=0),
+    "compose: runs of a result": lambda: RESULT.compose(0),
+    "renyi: an order of 1/2": lambda: RESULT.renyi(0.5),
+    "renyi: an order of text": lambda: RESULT.renyi("two"),  # type: ignore[arg-type]
+    "tradeoff: an error of 2": lambda: RESULT.tradeoff(2),
+    "tradeoff: an error of text": lambda: RESULT.tradeoff("half"),  # type: ignore[arg-type]
+    "a curve at an epsilon of text": lambda: RESULT.curve().delta("1"),  # type: ignore[arg-type]
+    "a curve at a delta of text": lambda: RESULT.curve().epsilon_at("1"),  # type: ignore[arg-type]
+    "a witness at an epsilon of text": lambda: RESULT.delta_witness("1"),  # type: ignore[arg-type]
     "JSON of something else": lambda: dpest.Result.from_json("[1, 2]"),
     "JSON that does not end": lambda: dpest.Result.from_json("{"),
     "JSON of an audit": lambda: AuditResult.from_json("{}"),

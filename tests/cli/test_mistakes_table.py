@@ -265,6 +265,21 @@ audit mine.py:two {P}
 audit mine.py:nothing {P}
 audit mine.py:returns_object {P} --samples 1000
 audit mine.py:noisy_list -n 2 --adjacency near
+compose
+compose nosuch
+compose mine.py:noisy
+compose mine.py:noisy {P} --steps 0
+compose mine.py:noisy {P} --steps -1
+compose mine.py:noisy {P} --steps many
+compose mine.py:noisy {P} --delta 2
+compose mine.py:noisy {P} --delta -1
+compose mine.py:noisy {P} --delta nan
+compose mine.py:noisy {P} --epsilon -1
+compose mine.py:noisy {P} --epsilon nan
+compose mine.py:noisy {P} --tolerance 0
+compose mine.py:noisy {P} --tolerance -1
+compose mine.py:noisy {P} --tolerance nan
+compose mine.py:numpy_noise {P}
 explain
 explain nosuch
 explain mine.py:noisy
