@@ -164,12 +164,19 @@ class _Snapshot:
                 return (type(x), repr(x))
             case np.generic():
                 return self.of(x.item())
-            case BuiltinFunctionType() | ModuleType() | type():
+            case BuiltinFunctionType() | ModuleType():
                 return ("by name", id(x))  # what a replay does not make anew
+            case type():
+                return ("by name", id(x), self._fields(x))
         if id(x) in self.objects:
             return ("again", self.objects[id(x)])
         self.objects[id(x)] = len(self.objects)
         return self._random(x) if isinstance(x, Dist) else self._object(x)
+
+    def _fields(self, x: type) -> Any:
+        """What a class holds beside its methods: a counter there is state."""
+        plain = (int, float, str, list, dict, set, tuple, np.ndarray)
+        return tuple((k, self.of(v)) for k, v in vars(x).items() if isinstance(v, plain) and not k.startswith("__"))
 
     def _random(self, x: Dist) -> Any:
         self.draws.update((id(d), d) for d in draws_of(x.node) if id(d) not in self.numbers)

@@ -151,7 +151,36 @@ def remembered_in_an_object(x: int) -> Any:
     return x if c.k == 30 else -1
 
 
-@pytest.mark.parametrize("mechanism", [counted, remembered_in_a_list, remembered_by_an_iterator, remembered_in_an_object])
+def remembered_by_a_default(x: int) -> Any:
+    def rounds(seen: list[int] = []) -> int:  # noqa: B006  (the state that must be seen)
+        seen.append(1)
+        return len(seen) - 1
+
+    while dpest.bernoulli(0.5):
+        rounds()
+    return x if rounds() == 30 else -1
+
+
+def remembered_in_a_class(x: int) -> Any:
+    class Rounds:
+        done = 0
+
+    while dpest.bernoulli(0.5):
+        Rounds.done += 1
+    return x if Rounds.done == 30 else -1
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        counted,
+        remembered_in_a_list,
+        remembered_by_an_iterator,
+        remembered_in_an_object,
+        remembered_by_a_default,
+        remembered_in_a_class,
+    ],
+)
 def test_a_loop_with_a_memory_is_not_a_series(mechanism: Any) -> None:
     """After thirty rounds the input is returned: no round is like another."""
     r = dpest.estimate(mechanism, (0, 1), method="exact")
