@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from dpest.errors import InvalidInput, InvalidPair, UnknownName
+from dpest.errors import DpestError, InvalidInput, InvalidPair, UnknownName
 
 L1_PATTERNS = ("one_above", "one_below")
 
@@ -40,6 +42,32 @@ class Pair:
     def from_dict(cls, data: Mapping[str, Any]) -> Pair:
         """The inverse of `to_dict`."""
         return cls(data["name"], _unplain(data["D"]), _unplain(data["D_prime"]))
+
+
+@contextmanager
+def reading(kind: str) -> Iterator[None]:
+    """What is wrong with stored data, in one sentence."""
+    hint = f"{kind}.from_json reads what {kind}.to_json wrote"
+    try:
+        yield
+    except DpestError:
+        raise
+    except KeyError as error:
+        raise InvalidInput(f"this is not a stored {kind}: {error} is missing; {hint}") from error
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        raise InvalidInput(f"this is not a stored {kind} ({error}); {hint}") from error
+
+
+def is_real(x: Any) -> bool:
+    """Whether this is a plain real number (NaN and infinities included)."""
+    return isinstance(x, Real) and not isinstance(x, bool)
+
+
+def as_parameters(params: Any, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a mechanism, from `params={...}` and from keywords."""
+    if params is not None and not isinstance(params, Mapping):
+        raise InvalidInput(f'params must be a dict such as {{"eps": 0.1}}, got {params!r}')
+    return {**(params or {}), **keywords}
 
 
 def generate_patterns(n: int) -> dict[str, tuple[list[float], list[float]]]:

@@ -66,62 +66,62 @@ def _fixed(call: str, *values: Any) -> None:
         raise InvalidLaw(f"{call} needs plain numbers, got a random value: branch on it with `if`, then draw with plain numbers")
 
 
-def laplace(scale: Any, size: Size = None) -> Any:
+def laplace(scale: Any, *, size: Size = None) -> Any:
     """Laplace noise, density exp(-|x| / scale) / (2 scale)."""
     return _scaled(c.Laplace, scale, size)
 
 
-def gaussian(sigma: Any, size: Size = None) -> Any:
+def gaussian(sigma: Any, *, size: Size = None) -> Any:
     """Gaussian noise with standard deviation sigma."""
     return _scaled(c.Gaussian, sigma, size)
 
 
-def exponential(scale: Any, size: Size = None) -> Any:
+def exponential(scale: Any, *, size: Size = None) -> Any:
     """Exponential noise, density exp(-x / scale) / scale for x >= 0."""
     return _scaled(c.Exponential, scale, size)
 
 
-def gumbel(scale: Any, size: Size = None) -> Any:
+def gumbel(scale: Any, *, size: Size = None) -> Any:
     """Gumbel noise (of maxima): the argmax of scores plus gumbel noise is the exponential mechanism."""
     return _scaled(c.Gumbel, scale, size)
 
 
-def logistic(scale: Any, size: Size = None) -> Any:
+def logistic(scale: Any, *, size: Size = None) -> Any:
     """Logistic noise."""
     return _scaled(c.Logistic, scale, size)
 
 
-def uniform(low: Any = 0.0, high: Any = 1.0, size: Size = None) -> Any:
+def uniform(low: Any = 0.0, high: Any = 1.0, *, size: Size = None) -> Any:
     """Uniform noise between low and high."""
     _fixed("uniform(low, high)", low, high)
     return _sized(c.Uniform(_plain(low), _plain(high)), size)
 
 
-def geometric(scale: Any, size: Size = None) -> Any:
+def geometric(scale: Any, *, size: Size = None) -> Any:
     """Two-sided geometric noise on the whole numbers, P(k) proportional to exp(-|k| / scale)."""
     _fixed("geometric(scale)", scale)
     return _sized(_known(d.Geometric, _plain(scale)), size)
 
 
-def bernoulli(p: Any, size: Size = None) -> Any:
+def bernoulli(p: Any, *, size: Size = None) -> Any:
     """1 with probability p, else 0."""
     _fixed("bernoulli(p)", p)
     return _sized(_known(d.bernoulli_law, _plain(p)), size)
 
 
-def categorical(probs: npt.ArrayLike, size: Size = None) -> Any:
+def categorical(probs: npt.ArrayLike, *, size: Size = None) -> Any:
     """An index 0, 1, ... with the given probabilities."""
     _fixed("categorical(probs)", *list(np.ravel(np.asarray(probs, dtype=object))))
     return _sized(d.categorical_law(probs), size)
 
 
-def integers(low: Any, high: Any, size: Size = None) -> Any:
+def integers(low: Any, high: Any, *, size: Size = None) -> Any:
     """A whole number from low to high, both included, each equally likely."""
     _fixed("integers(low, high)", low, high)
     return _sized(d.integers_law(_plain(low), _plain(high)), size)
 
 
-def from_scipy(frozen: Any, size: Size = None) -> Any:
+def from_scipy(frozen: Any, *, size: Size = None) -> Any:
     """Noise from any frozen scipy.stats distribution, such as scipy.stats.t(df=3)."""
     from dpest.laws.scipy_law import from_frozen
 

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dpest.errors import InvalidInput, NotCovered
-from dpest.inputs import Pair
+from dpest.inputs import Pair, is_real, reading
 from dpest.numerics.bracket import Bracketed
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Result:
 
     def delta(self, epsilon: float) -> Bracketed:
         """The smallest delta at which the mechanism is (epsilon, delta)-private on these pairs."""
-        if not epsilon >= 0:
+        if not is_real(epsilon) or not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
         if self.scope != PAIRS:
             raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's delta")
@@ -187,7 +187,7 @@ class Result:
 
     def epsilon_at(self, delta: float) -> Bracketed:
         """The smallest epsilon at which the mechanism is (epsilon, delta)-private on these pairs."""
-        if not 0 <= delta <= 1:
+        if not is_real(delta) or not 0 <= delta <= 1:
             raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}")
         if delta == 0:
             return Bracketed(self.epsilon, self.lower, self.upper)
@@ -215,7 +215,7 @@ class Result:
 
     def delta_witness(self, epsilon: float) -> DeltaWitness:
         """The event that shows delta(epsilon), of the worst pair and direction."""
-        if not epsilon >= 0:
+        if not is_real(epsilon) or not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
         worst = max(self.pairs, key=lambda p: float(self._profile(p).delta(epsilon)))
         return self._profile(worst).event(epsilon)
@@ -225,6 +225,11 @@ class Result:
         if pair.profile is None:
             raise NotCovered("this result does not hold a privacy profile: run estimate(...) again for delta(eps)")
         return pair.profile
+
+    def __repr__(self) -> str:
+        from dpest.report.text import headline
+
+        return f"<Result {headline(self)}; {self.method}, {len(self.pairs)} pair{'s' if len(self.pairs) != 1 else ''}>"
 
     def __str__(self) -> str:
         from dpest.report.text import result_text
@@ -277,6 +282,11 @@ class Result:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
         """The inverse of `to_dict` (without the privacy profile, which is not stored)."""
+        with reading("Result"):
+            return cls._from_dict(data)
+
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any]) -> Result:
         return cls(
             epsilon=_decode(data["epsilon"]),
             lower=_decode(data["lower"]),
@@ -300,7 +310,8 @@ class Result:
     @classmethod
     def from_json(cls, text: str) -> Result:
         """The inverse of `to_json`."""
-        return cls.from_dict(json.loads(text))
+        with reading("Result"):
+            return cls.from_dict(json.loads(text))
 
 
 def _proof(data: Mapping[str, Any] | None) -> Proof | None:

@@ -53,19 +53,23 @@ def assert_private(
     """Fail, with the counterexample, unless the mechanism keeps its claim on these pairs.
 
     `exact=True` also fails where only sampling could answer; other keywords go to `dpest.estimate`. `all_inputs=True` asks
-    `dpest.prove` instead, and fails unless the claim is proved for every adjacent pair.
+    `dpest.prove` instead, and fails unless the claim is proved for every adjacent pair. A check that Ctrl-C stopped, or that the
+    mechanism left with `sys.exit`, never passes.
     """
     from dpest.analysis.estimate import estimate
-    from dpest.report.verdict import Outcome, judge
+    from dpest.report.verdict import Outcome, judge, verdict_or_error
 
     if exact:
         options["method"] = "exact"
     result: Result
-    if all_inputs:
-        result = _over_all_inputs(mechanism, pairs, delta, n=n, adjacency=adjacency, **options)
-    else:
-        result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
+    with verdict_or_error(getattr(mechanism, "__name__", "the mechanism")):
+        if all_inputs:
+            result = _over_all_inputs(mechanism, pairs, delta, n=n, adjacency=adjacency, **options)
+        else:
+            result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
     verdict = judge(result, epsilon, delta)
+    if result.interrupted and verdict.outcome is not Outcome.VIOLATED:  # what was counted until then is no verdict
+        raise KeyboardInterrupt(f"interrupted before the claim {verdict.claim} of {result.mechanism} was checked")
     _record(result, verdict)
     if verdict.outcome is Outcome.VIOLATED or (all_inputs and verdict.outcome is not Outcome.HOLDS):
         raise PrivacyViolation(_counterexample(result, verdict))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpest.errors import ExactRefused, InvalidInput, InvalidPair, UnknownName
-from dpest.inputs import Pair, as_pairs, pattern_pairs
+from dpest.errors import ExactRefused, InvalidInput, InvalidPair, NotReplayable, UnknownName
+from dpest.inputs import Pair, as_pairs, as_parameters, pattern_pairs
 from dpest.results import Result
 
 METHODS = ("auto", "exact", "sampling", "both")
+AUDIT = "`dpest audit` (dpest.audit in Python) bounds the loss of the program as it stands, as a black box"
 
 
 def estimate(
@@ -45,7 +47,7 @@ def estimate(
     _check_method(method)
     _check_statistics(samples, seed, confidence)
     chosen = _pairs(pairs, n, adjacency)
-    parameters = {**(params or {}), **keywords}
+    parameters = as_parameters(params, keywords)
     _check_call(mechanism, chosen[0], parameters)
 
     def exact() -> Result:
@@ -69,7 +71,19 @@ def estimate(
             reason=reason,
         )
 
-    return _by_method(method, exact, sampled)
+    with _naming_the_audit():
+        return _by_method(method, exact, sampled)
+
+
+@contextmanager
+def _naming_the_audit() -> Iterator[None]:
+    """Where the program as it stands cannot be answered for, say which door takes it."""
+    try:
+        yield
+    except (NotReplayable, ExactRefused) as refusal:
+        if "audit" not in str(refusal):
+            refusal.args = (f"{refusal}; {AUDIT}",)
+        raise
 
 
 def _by_method(method: str, exact: Callable[[], Result], sampled: Callable[[str], Result]) -> Result:
@@ -128,6 +142,8 @@ def _check_call(mechanism: Any, pair: Pair, parameters: Mapping[str, Any]) -> No
     """Refuses before any work what cannot be called with an input and these parameters."""
     if not callable(mechanism):
         raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
+    if inspect.iscoroutinefunction(mechanism):
+        raise InvalidInput("the mechanism is an async function, whose output is a coroutine: write it with a plain def")
     try:
         signature = inspect.signature(mechanism)
     except (TypeError, ValueError):
@@ -138,5 +154,10 @@ def _check_call(mechanism: Any, pair: Pair, parameters: Mapping[str, Any]) -> No
         name = getattr(mechanism, "__name__", "the mechanism")
         raise InvalidInput(
             f"{name}{signature} cannot be called as {name}(data{''.join(f', {k}=...' for k in parameters)}): {error}; it must "
-            "take its input first, and its parameters as keywords"
+            f"take its input first, and its parameters as keywords{_generator_hint(signature)}"
         ) from None
+
+
+def _generator_hint(signature: inspect.Signature) -> str:
+    """A mechanism that is handed its generator is one for the audit."""
+    return f"; a function of (data, rng) draws for itself: {AUDIT}" if "rng" in signature.parameters else ""

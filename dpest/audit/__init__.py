@@ -6,6 +6,7 @@ The package is itself callable, so that `dpest.audit(...)` asks the question and
 from __future__ import annotations
 
 import sys
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -41,3 +42,4 @@ class _Callable(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Callable
+__signature__ = signature(audit)  # what `help` and editors show for `dpest.audit(`

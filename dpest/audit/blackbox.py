@@ -22,7 +22,7 @@ from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
 from dpest.engine.streams import stream
 from dpest.engine.trace import execute
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
-from dpest.inputs import show
+from dpest.inputs import as_parameters, show
 
 _RNG_NAMES = frozenset({"rng", "generator", "gen", "random", "random_state", "prng"})
 _SIZE_NAMES = frozenset({"size", "count", "n_samples", "samples", "runs"})
@@ -92,9 +92,24 @@ class Sampler:
             case _:
                 return encode_rows([self._once(data, (), self.params) for _ in range(count)])
 
+    def failure(self, data: Any, rng: np.random.Generator) -> Exception | None:
+        """What one run raises, with its message; None where it returns, or where many runs are one call."""
+        if self.form not in (Form.PLAIN, Form.RNG):
+            return None
+        more, arguments = ((), self.params) if self.form is Form.PLAIN else self._with(Stepping(rng.bit_generator))
+        try:
+            with kept_globals(), deadline(self.timeout, data):
+                self.mechanism(data, *more, **arguments)
+        except Exception as error:
+            return error
+        return None
+
+    def _with(self, rng: Stepping) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        """The arguments of a call that takes the generator."""
+        return ((rng,), self.params) if self.rng_keyword is None else ((), {**self.params, self.rng_keyword: rng})
+
     def _one_by_one(self, data: Any, count: int, rng: Stepping) -> Iterator[Any]:
-        more = (rng,) if self.rng_keyword is None else ()
-        arguments = dict(self.params) if self.rng_keyword is None else {**self.params, self.rng_keyword: rng}
+        more, arguments = self._with(rng)
         for _ in range(count):
             rng.step()
             yield self._once(data, more, arguments)
@@ -161,7 +176,7 @@ def sampler(
         raise InvalidInput(f'errors must be None or "outcome", got {errors!r}')
     chosen, keyword = _said(form) if form is not None else _found(mechanism)
     tracer = TracedSampler(mechanism, params) if chosen is Form.TRACED else None
-    return Sampler(mechanism, chosen, dict(params or {}), timeout, keyword, tracer, snapshot(mechanism), errors=errors)
+    return Sampler(mechanism, chosen, as_parameters(params, {}), timeout, keyword, tracer, snapshot(mechanism), errors=errors)
 
 
 def as_traced(plain: Sampler, data: Any) -> Sampler:

@@ -11,6 +11,7 @@ import cloudpickle
 import numpy as np
 
 from dpest.audit.blackbox import Form, Sampler
+from dpest.audit.blackbox import raised as mechanism_raised
 from dpest.audit.outputs import Batch, symbol_bits
 from dpest.audit.randomness import own_generators
 from dpest.audit.supply import DrawChunk, Stage
@@ -73,10 +74,9 @@ def _must_run(sampler: Sampler, data: Any, batch: Batch) -> None:
     names = [batch.names.get(int(bits)) for bits in np.unique(symbol_bits(batch.values[:, 0]))]
     raised = [n for n in names if n is not None and n.startswith("raised ")]
     if sampler.errors is None and raised and np.isnan(batch.values[:, 0]).all():
-        try:
-            sampler.mechanism(data, **dict(sampler.params)) if sampler.form is Form.PLAIN else None
-        except Exception as error:
-            raise MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {show(data)}: {error}") from error
+        cause = sampler.failure(data, np.random.Generator(np.random.SFC64(0)))
+        if cause is not None:
+            raise mechanism_raised(data, cause) from cause
         raise MechanismRaised(f"the mechanism {raised[0]} in each of {len(batch)} runs on the input {show(data)}")
 
 

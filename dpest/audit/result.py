@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from dpest.audit.race import Standing
 from dpest.audit.statdp import p_values
 from dpest.audit.witness import AuditWitness
 from dpest.errors import InvalidInput
-from dpest.inputs import Pair
+from dpest.inputs import Pair, is_real, reading
 from dpest.results import Direction
 
 
@@ -59,7 +59,7 @@ class AuditResult:
 
     def delta_at(self, epsilon: float) -> float:
         """A lower bound on delta at this epsilon, from the same event and counts."""
-        if not epsilon >= 0:
+        if not is_real(epsilon) or not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
         return delta_lower(self.witness.counts, self.witness.direction, 1 - self.confidence, epsilon, anytime=self._stopped)
 
@@ -96,35 +96,44 @@ class AuditResult:
     def __format__(self, spec: str) -> str:
         return format(self.lower, spec) if spec else str(self)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        claim = "" if self.claim is None else f"; claim {self.claim:g} {self.verdict}"
+        return f"<AuditResult {self.headline}{claim}>"
+
+    @property
+    def headline(self) -> str:
+        """Mechanism and bound on one line."""
         at = f" at delta = {self.delta:g}" if self.delta else ""
-        lines = [
-            f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})",
-            *self._claim_lines(),
-            f"  pair       {self.pair}",
-            f"  witness    {self.witness}",
-            f"  rests on   {self.rests}",
-            f"  attack     {self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs, seed {self.seed}",
-            *self._bits_lines(),
-        ]
+        return f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})"
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *(f"  {label:<10} {text}" for label, text in self.rows())])
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """What a person reads beside the bound: label and text."""
+        if self.claim is not None:
+            under = f" under {self.adjacency}" if self.adjacency else ""
+            yield "claim", f"eps = {self.claim:g}{under}: {self.verdict}"
+        elif self.adjacency:
+            yield "adjacency", self.adjacency
+        yield "pair", str(self.pair)
+        yield "witness", str(self.witness)
+        yield "rests on", self.rests
+        yield "attack", f"{self.attack}; {self.samples:,} final samples of each input, {self.runs:,} runs, seed {self.seed}"
+        if self.bits is not None:
+            said = "" if self.claim is None else f"; the claim is {self.bits.verdict} by them"
+            yield "bits", f"eps >= {self.bits.lower:.6g} by the bits of the outputs: {self.bits.witness.event}{said}"
         if self.interrupted:
-            lines.append("  interrupted: the bound is from what was counted until then")
+            yield "interrupted", "the bound is from what was counted until then"
         if self.failure is not None:
-            lines.append(f"  stopped    {self.failure}")
-        return "\n".join([*lines, *(f"  note       {note}" for note in self.notes)])
+            yield "stopped", self.failure
+        for note in self.notes:
+            yield "note", note
 
-    def _claim_lines(self) -> list[str]:
-        if self.claim is None:
-            return [f"  adjacency  {self.adjacency}"] if self.adjacency else []
-        under = f" under {self.adjacency}" if self.adjacency else ""
-        return [f"  claim      eps = {self.claim:g}{under}: {self.verdict}"]
+    def _repr_html_(self) -> str:
+        from dpest.report.notebook import audit_html
 
-    def _bits_lines(self) -> list[str]:
-        """The second answer: what the floating-point representation shows."""
-        if self.bits is None:
-            return []
-        said = "" if self.claim is None else f"; the claim is {self.bits.verdict} by them"
-        return [f"  bits       eps >= {self.bits.lower:.6g} by the bits of the outputs: {self.bits.witness.event}{said}"]
+        return audit_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -162,6 +171,11 @@ class AuditResult:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
         """The inverse of `to_dict`; bound and estimate are computed from the counts, whatever the data say they are."""
+        with reading("AuditResult"):
+            return cls._from_dict(data)
+
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
         witness = AuditWitness.from_dict(data["witness"])
         if not 0 < data["confidence"] <= witness.confidence + 1e-12:
             raise InvalidInput(
@@ -187,7 +201,8 @@ class AuditResult:
     @classmethod
     def from_json(cls, text: str) -> AuditResult:
         """The inverse of `to_json`."""
-        return cls.from_dict(json.loads(text))
+        with reading("AuditResult"):
+            return cls.from_dict(json.loads(text))
 
 
 def _finite(x: float) -> float:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpest.audit.attacks import FEATURES
+from dpest.audit.classifiers import NAMES as CLASSIFIERS
 from dpest.errors import InvalidInput, UnknownName
+from dpest.inputs import is_real
 
 ATTACKS = ("auto", "sniper", "statdp")
 MOST_TRAINING = 1_000_000
@@ -48,16 +50,18 @@ def checked(
 ) -> Settings:
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 100:
         raise InvalidInput(f"samples must be a whole number >= 100, got {samples!r}")
-    if not 0 < confidence < 1:
+    if not is_real(confidence) or not 0 < confidence < 1:
         raise InvalidInput(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
-    if claim is not None and not 0 <= claim < math.inf:
+    if claim is not None and (not is_real(claim) or not 0 <= claim < math.inf):
         raise InvalidInput(f"claim must be a finite epsilon >= 0, got {claim!r}")
-    if not 0 <= delta < 1:
+    if not is_real(delta) or not 0 <= delta < 1:
         raise InvalidInput(f"delta must lie in [0, 1), got {delta!r}")
     if attack not in ATTACKS:
         raise UnknownName(f"attack must be one of {', '.join(ATTACKS)}, got {attack!r}")
-    if c != "auto" and (isinstance(c, str) or not 0 < c < 1):
+    if c != "auto" and (not is_real(c) or not 0 < float(c) < 1):
         raise InvalidInput(f'c must be "auto" or a probability strictly between 0 and 1, got {c!r}')
+    if isinstance(classifier, str) and classifier not in CLASSIFIERS:
+        raise UnknownName(f"no classifier is called {classifier!r}: choose one of {', '.join(CLASSIFIERS)}, or give an estimator")
     size = None if isinstance(c, str) else float(c)
     return Settings(int(samples), confidence, 1 - confidence, claim, delta, attack, _features(features), size, classifier)
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from dpest.cli.options import Question, inputs, json_option, question, question_options, sampling_options
+from dpest.cli.options import (
+    Question,
+    inputs,
+    json_option,
+    print_verdict,
+    question,
+    question_options,
+    sampling_options,
+    verdict_status,
+)
 
 
 @click.command("audit")
@@ -21,12 +30,13 @@ from dpest.cli.options import Question, inputs, json_option, question, question_
 def command(claim: float | None, delta: float, attack: str, features: str, as_json: bool, **options: Any) -> int:
     """Sample TARGET, look for the outputs that tell D from D', and bound its loss from below.
 
-    Exit status: 0 the claim is not refuted (or none was made), 1 it is violated, 2 wrong use.
+    Exit status: 0 the claim is not refuted (or none was made), 1 it is violated, 2 wrong use or no
+    verdict, 130 interrupted before one.
     """
     asked = question(options)
     result = _audit(asked, claim=claim, delta=delta, attack=attack, features=features)
-    click.echo(result.to_json() if as_json else str(result))
-    return int(bool(result.violated))
+    print_verdict(result.to_json() if as_json else str(result))
+    return verdict_status(violated=bool(result.violated), interrupted=result.interrupted)
 
 
 def _audit(asked: Question, **claims: Any) -> Any:

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from dpest.cli.options import Question, ask, json_option, question, question_options, sampling_options
+from dpest.cli.options import (
+    Question,
+    ask,
+    json_option,
+    print_verdict,
+    question,
+    question_options,
+    sampling_options,
+    verdict_status,
+)
 from dpest.cli.prove import proved
 from dpest.errors import InvalidInput
 
@@ -23,7 +32,8 @@ from dpest.errors import InvalidInput
 def command(epsilon: float | None, delta: float, exact: bool, all_inputs: bool, as_json: bool, **options: Any) -> int:
     """Check the claim that TARGET is (epsilon, delta)-private, on the pairs looked at or over all adjacent inputs.
 
-    Exit status: 0 the claim holds (or sampling could not refute it), 1 it is violated, 2 wrong use.
+    Exit status: 0 the claim holds (or sampling could not refute it), 1 it is violated, 2 wrong use or no verdict,
+    130 interrupted before one.
     """
     from dpest.report.verdict import Outcome, judge, verdict_text
 
@@ -32,12 +42,11 @@ def command(epsilon: float | None, delta: float, exact: bool, all_inputs: bool, 
     result = proved(asked.target, asked.params, options) if all_inputs else ask(asked, "exact" if exact else "auto")
     verdict = judge(result, claim, delta)
     if as_json:
-        click.echo(json.dumps({"verdict": verdict.to_dict(), "result": result.to_dict()}, indent=2, allow_nan=False))
+        print_verdict(json.dumps({"verdict": verdict.to_dict(), "result": result.to_dict()}, indent=2, allow_nan=False))
     else:
-        click.echo(verdict_text(result, verdict))
-        if verdict.outcome is not Outcome.HOLDS:
-            click.echo(str(result))
-    return int(verdict.outcome is not Outcome.HOLDS if all_inputs else verdict.outcome is Outcome.VIOLATED)
+        print_verdict(verdict_text(result, verdict), *([] if verdict.outcome is Outcome.HOLDS else [str(result)]))
+    violated = verdict.outcome is not Outcome.HOLDS if all_inputs else verdict.outcome is Outcome.VIOLATED
+    return verdict_status(violated=violated, interrupted=result.interrupted)
 
 
 def claimed(asked: Question, epsilon: float | None) -> float:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -22,8 +23,13 @@ COMMANDS = {
     "report": "HTML, Markdown and JSON reports of several mechanisms.",
     "list": "The built-in algorithms.",
 }
+VERDICTS = ("check", "audit")  # their exit status is an answer: 0 may come from nothing else
 WRONG_USE = 2
-INTERRUPTED = 130
+INTERRUPTED = 130  # as shells say it: 128 and the number of the signal
+
+
+class NobodyReads(Exception):
+    """The reader of standard output has gone away; click itself would exit with 1, which is a verdict."""
 
 
 class LazyGroup(click.Group):
@@ -50,6 +56,13 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does; a broken pipe is left to `main`."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise NobodyReads(ctx.invoked_subcommand) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands without importing any of them."""
         with formatter.section("Commands"):
@@ -63,11 +76,11 @@ def cli() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 is success, 1 a violated claim, 2 wrong use."""
+    """Run the command line; 0 is success, 1 a violated claim, 2 wrong use or no answer, 130 interrupted."""
     try:
         status = cli.main(args=None if argv is None else list(argv), prog_name="dpest", standalone_mode=False)
-    except click.exceptions.Abort:
-        return _say("interrupted", INTERRUPTED)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _say("interrupted: there is no answer", INTERRUPTED)
     except click.NoSuchOption as error:
         guesses = [p for p in error.possibilities or () if p != "--help"]
         near = f" (did you mean {guesses[0]}?)" if guesses else ""
@@ -79,12 +92,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         return WRONG_USE
     except DpestError as error:
         return _say(str(error), WRONG_USE)
-    except BrokenPipeError:
+    except NobodyReads as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: the flush at exit must not fail
-        return 0
+        return WRONG_USE if error.args[0] in VERDICTS else 0
     except OSError as error:
         return _say(f"{error.filename}: {error.strerror}" if error.filename else str(error), WRONG_USE)
+    except BaseException as leaving:
+        return _say(_no_answer(leaving), WRONG_USE)
     return status if isinstance(status, int) else 0
+
+
+def _no_answer(leaving: BaseException) -> str:
+    """Why the command ended without an answer, and where: an exit status of 0 or 1 would read as a verdict."""
+    import traceback
+
+    frames = traceback.extract_tb(leaving.__traceback__)
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    said = f"{type(leaving).__name__}({', '.join(map(repr, leaving.args))})"
+    if isinstance(leaving, SystemExit):
+        return f"there is no answer: the mechanism ended the program with {said}{where}; let it return its output instead"
+    return f"there is no answer: {said} was raised{where}"
 
 
 def _say(message: str, status: int) -> int:

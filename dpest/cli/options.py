@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpest.cli.main import INTERRUPTED
 from dpest.cli.targets import Target, resolve
 from dpest.errors import InvalidInput
 
@@ -111,6 +113,23 @@ def data(text: str) -> Any:
     if value == text and text[:1] in tuple("[({"):
         raise InvalidInput(f"cannot read the input {text!r}: write a Python or JSON value such as '[1, 1, 0]'")
     return value
+
+
+def print_verdict(*lines: str) -> None:
+    """Print what a verdict rests on; a reader that has gone away does not change the exit status."""
+    try:
+        for line in lines:
+            click.echo(line)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit must not fail
+
+
+def verdict_status(*, violated: bool, interrupted: bool) -> int:
+    """0 or 1 for a verdict; what was interrupted before a violation was seen is none."""
+    if interrupted and not violated:
+        click.echo("dpest: interrupted before the end: this is no verdict; run it again, with fewer --samples", err=True)
+        return INTERRUPTED
+    return int(violated)
 
 
 def ask(asked: Question, method: str) -> Result:

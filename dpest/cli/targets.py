@@ -59,8 +59,10 @@ def _is_path(place: str) -> bool:
 
 def _from_file(place: str) -> ModuleType:
     path = Path(place)
+    if path.is_dir():
+        raise UnknownName(f"{place!r} is a folder, not a file; {HOW}")
     if not path.is_file():
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.py")], 1, 0.7)
+        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.py") if p.is_file()], 1, 0.7)
         raise UnknownName(f"there is no file {place!r}" + (f"; did you mean {path.with_name(near[0])!s}?" if near else ""))
     sys.path.insert(0, str(path.resolve().parent))
     name = path.stem if path.stem not in sys.modules else f"dpest_target_{path.stem}"
@@ -87,6 +89,11 @@ def _run(load: Callable[[], T], place: str) -> T:
         raise InvalidInput(f"cannot import {place}: there is no module {error.name!r}; {HOW}") from error
     except SyntaxError as error:
         raise InvalidInput(f"{place} is not valid Python: line {error.lineno}: {error.msg}") from error
+    except SystemExit as error:
+        raise InvalidInput(
+            f"importing {place} ends the program (SystemExit({error.code!r})): "
+            'put what runs a script under `if __name__ == "__main__":`'
+        ) from error
     except Exception as error:
         raise InvalidInput(f"importing {place} raised {type(error).__name__}: {error}") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -19,8 +19,36 @@ from dpest.exact.align import rounded_up
 from dpest.exact.finite import adjacent_pairs, symmetry_key
 from dpest.exact.upper import Question, Upper, upper_side
 from dpest.exact.wording import obstacle_text
-from dpest.inputs import Pair
+from dpest.inputs import Pair, as_parameters
 from dpest.results import TIGHT, Evidence, PairResult, Result
+
+
+@overload
+def prove(
+    mechanism: Callable[..., Any],
+    n: int | None = None,
+    *,
+    adjacency: str = "linf",
+    sensitivity: float = 1.0,
+    domain: Any = None,
+    progress: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> Result: ...
+
+
+@overload
+def prove(
+    mechanism: Callable[..., Any],
+    n: Sequence[int],
+    *,
+    adjacency: str = "linf",
+    sensitivity: float = 1.0,
+    domain: Any = None,
+    progress: Any = None,
+    params: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> Sweep: ...
 
 
 def prove(
@@ -33,7 +61,7 @@ def prove(
     progress: Any = None,
     params: Mapping[str, Any] | None = None,
     **keywords: Any,
-) -> Any:
+) -> Result | Sweep:
     """The privacy loss of `mechanism(data, **parameters)` over all adjacent inputs, with a proof and the worst pair.
 
     `data` is a list of `n` unknown rows, or one bare value where `n` is not given; `n=[1, 2, 4]` shows how the loss grows.
@@ -48,6 +76,8 @@ def prove(
     """
     if isinstance(n, list | tuple | range):
         sizes = list(n)
+        if not sizes:
+            raise InvalidInput("n names no size: write n=3 for three rows, or n=[1, 2, 4] to see how the loss grows")
         return Sweep(
             "n",
             tuple(
@@ -67,7 +97,7 @@ def prove(
                 for k in sizes
             ),
         )
-    question = _question(mechanism, n, adjacency, sensitivity, domain, {**(params or {}), **keywords})
+    question = _question(mechanism, n, adjacency, sensitivity, domain, as_parameters(params, keywords))
     start = time.perf_counter()
     values = finite_values(domain)
     if values is not None:

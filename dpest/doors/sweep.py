@@ -23,6 +23,8 @@ def sweep(
     >>> [round(r.epsilon, 6) for r in table]
     [1.0, 0.5, 0.25]
     """
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"sweep(mechanism, parameter, values) needs several values, such as [1, 2, 4], got {values!r}")
     listed = list(values)
     if not isinstance(parameter, str) or not parameter:
         raise InvalidInput(

@@ -17,8 +17,12 @@ LABEL = 12
 
 def result_text(result: Result) -> str:
     """Mechanism, loss with bracket and evidence, worst pair, witness and the reason for the method."""
-    head = f"{result.mechanism}: epsilon {'' if open_ended(result) else '= '}{loss_text(result)}"
-    return "\n".join([head, *(_line(label, text) for label, text in summary_rows(result))])
+    return "\n".join([headline(result), *(_line(label, text) for label, text in summary_rows(result))])
+
+
+def headline(result: Result) -> str:
+    """Mechanism and loss on one line."""
+    return f"{result.mechanism}: epsilon {'' if open_ended(result) else '= '}{loss_text(result)}"
 
 
 def loss_text(result: Result) -> str:
@@ -72,8 +76,16 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
     yield "method", _method(result)
     if result.interrupted:
         yield "interrupted", "stopped before the end; this is the answer so far"
+    if math.isinf(result.epsilon) and result.evidence in (Evidence.EXACT, Evidence.CERTIFIED):
+        yield "delta", _with_delta(result)
     for note in result.notes:
         yield "note", note
+
+
+def _with_delta(result: Result) -> str:
+    """Where to go on from an infinite loss, which says nothing about (epsilon, delta)-privacy."""
+    ask = "estimate(mechanism, pair).epsilon_at(1e-6)" if result.scope != PAIRS else "result.epsilon_at(1e-6)"
+    return f"no epsilon holds at delta = 0; with a delta > 0 one may: {ask}, or dpest check --epsilon 1 --delta 1e-6"
 
 
 def _method(result: Result) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from dpest.errors import InvalidInput
+from dpest.errors import InvalidInput, MechanismRaised
+from dpest.inputs import is_real
 from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
 from dpest.results import PAIRS, DeltaWitness, Evidence, Result
@@ -51,11 +54,25 @@ class Verdict:
         return {"outcome": self.outcome.value, **plain, **event}
 
 
+@contextmanager
+def verdict_or_error(name: str) -> Iterator[None]:
+    """Nothing but a verdict, an error or Ctrl-C leads out of this block: `sys.exit(0)` in a mechanism becomes an error."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as leaving:
+        said = f"{type(leaving).__name__}({', '.join(map(repr, leaving.args))})"
+        raise MechanismRaised(
+            f"{name} left with {said} before there was a verdict: let it return its output instead"
+        ) from leaving
+
+
 def judge(result: Result, epsilon: float, delta: float = 0.0) -> Verdict:
     """Whether the claim holds on the pairs that the result looked at."""
-    if not epsilon >= 0:
+    if not is_real(epsilon) or not epsilon >= 0:
         raise InvalidInput(f"the claimed epsilon must be a number >= 0, got {epsilon!r}")
-    if not 0 <= delta <= 1:
+    if not is_real(delta) or not 0 <= delta <= 1:
         raise InvalidInput(f"the claimed delta must lie in [0, 1], got {delta!r}")
     if delta == 0:
         outcome = _outcome(result.evidence, result.lower, result.upper, epsilon)
