@@ -167,6 +167,8 @@ class _Search:
 
     def found(self) -> Trace:
         """Every path with its loops, and the most that unexplored ones can weigh."""
+        if not self.paths:
+            raise BudgetExceeded("no way through the mechanism that was followed comes to an end: does its loop end?")
         loops = Loops([(path.steps, start) for path, start in self.cycles])
         paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
         missing = [mass + sum(map(log_repeats, loops.on(steps))) for steps, mass in self.left_out]
