@@ -28,6 +28,7 @@ from dpest.engine.resolve import decide
 from dpest.engine.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.engine.series import Loops, log_repeats
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.generators.swap import standing_in
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
 
@@ -61,6 +62,7 @@ class Trace:
     paths: tuple[Path, ...]
     log_unexplored: float = -math.inf
     cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
+    seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,11 @@ def trace(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with Watch(mechanism, data, params, lambda: program(one_run())):
+    with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
         start = time.perf_counter()
         traced = _explored(program, limits)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
-    return traced
+    return replace(traced, seeded=tuple(held.seeded))
 
 
 Rewrite = Callable[[Node], Any]
@@ -110,7 +112,8 @@ def trace_on_unknown(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with Watch(mechanism, data, params, lambda: program(TraceRun(_Branch(), [], limits, rewrite))):
+    watch = Watch(mechanism, data, params, lambda: program(TraceRun(_Branch(), [], limits, rewrite)))
+    with watch, standing_in(mechanism, data, params):
         return _explored(program, limits, rewrite)
 
 
@@ -195,11 +198,12 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
 
 
 def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
-    token = RUN.set(run)
-    try:
-        return mechanism(data, **params)
-    finally:
-        RUN.reset(token)
+    with standing_in(mechanism, data, params) as held, held.run() as arguments:
+        token = RUN.set(run)
+        try:
+            return mechanism(data, **arguments)
+        finally:
+            RUN.reset(token)
 
 
 class _Abandoned(BaseException):
