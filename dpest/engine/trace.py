@@ -28,7 +28,7 @@ from dpest.engine.resolve import decide
 from dpest.engine.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.engine.series import Loops, log_repeats
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.generators.swap import standing_in
+from dpest.generators.swap import standing_in, stood_in_for
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
 
@@ -182,7 +182,20 @@ _HINT = "; a Dist is a random value, which has no digits while it is traced: ret
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
-    """One run of the mechanism under `run`, its output taken apart."""
+    """One run of the mechanism under `run`, its output taken apart; generators are stood in for."""
+    held = stood_in_for(mechanism, params)
+    if held is None:
+        with standing_in(mechanism, data, params):
+            return execute(run, mechanism, data, params)
+    before = held.begin()
+    try:
+        return execute_as_it_stands(run, mechanism, data, held.params)
+    finally:
+        held.end(before)
+
+
+def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
+    """One run in which generators give their own numbers."""
     try:
         return flatten(_returned(run, mechanism, data, params))
     except _Abandoned:
@@ -198,12 +211,11 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
 
 
 def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
-    with standing_in(mechanism, data, params) as held, held.run() as arguments:
-        token = RUN.set(run)
-        try:
-            return mechanism(data, **arguments)
-        finally:
-            RUN.reset(token)
+    token = RUN.set(run)
+    try:
+        return mechanism(data, **params)
+    finally:
+        RUN.reset(token)
 
 
 class _Abandoned(BaseException):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpest.generators.factories import FACTORIES
-from dpest.generators.places import GENERATORS, Place, places
+from dpest.generators.places import Place, places
 from dpest.generators.standins import (
     SEEDS,
     AnyGenerator,
@@ -24,7 +24,6 @@ from dpest.generators.standins import (
     NumpyGenerator,
     Seeds,
     StandardGenerator,
-    StandIn,
     SystemGenerator,
     stand_in,
 )
@@ -41,26 +40,32 @@ class Held:
     params: dict[str, Any]
     seeded: list[str] = field(default_factory=list)
 
-    @contextmanager
-    def run(self) -> Iterator[dict[str, Any]]:
-        """One run of the mechanism: what it seeds itself counts for this run."""
-        seeds = Seeds()
-        token = SEEDS.set(seeds)
-        try:
-            yield self.params
-        finally:
-            SEEDS.reset(token)
+    def begin(self) -> Any:
+        """A run starts: what it seeds itself counts for this run. Returns what `end` wants."""
+        return SEEDS.set(Seeds())
+
+    def end(self, before: Any) -> None:
+        """The run is over."""
+        seeds = SEEDS.get()
+        SEEDS.reset(before)
+        if seeds is not None and seeds.said:
             self.seeded += [x for x in seeds.said if x not in self.seeded]
 
 
 _OPEN: ContextVar[Held | None] = ContextVar("dpest_stood_in_for", default=None)
 
 
+def stood_in_for(mechanism: Any, params: Mapping[str, Any]) -> Held | None:
+    """What stands now, if it is this mechanism's."""
+    held = _OPEN.get()
+    return held if held is not None and held.mechanism is mechanism and held.given is params else None
+
+
 @contextmanager
 def standing_in(mechanism: Any, data: Any, params: Mapping[str, Any]) -> Iterator[Held]:
     """Stand-ins for every generator of the mechanism; inside itself, it does nothing more."""
-    held = _OPEN.get()
-    if held is not None and held.mechanism is mechanism and held.given is params:
+    held = stood_in_for(mechanism, params)
+    if held is not None:
         yield held
         return
     taken = _SWAPPED.take([mechanism, data])
@@ -110,6 +115,7 @@ def _kind(p: inspect.Parameter) -> Any:
     return LegacyGenerator if p.name == "random_state" else AnyGenerator
 
 
+_STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
 _MODULES = (stdlib, np.random, np.random.mtrand, secrets)
 _LEGACY = np.random.mtrand._rand
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
@@ -168,16 +174,14 @@ class _Swapped:
         return True
 
     def _replacement(self, value: Any) -> Any:
-        if isinstance(value, StandIn):
-            return None
-        if isinstance(value, GENERATORS):
+        if type(value) in _STOCK:  # a class of the author's may draw in its own way: it is watched, not stood in for
             return self._for(value)
         if id(value) in FACTORIES:
             return FACTORIES[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None
-        if isinstance(owner, GENERATORS) and not isinstance(owner, StandIn):
+        if type(owner) in _STOCK:
             return getattr(self._for(owner), value.__name__, None)
         return None
 

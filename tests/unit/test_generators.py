@@ -265,3 +265,27 @@ def test_a_generator_that_is_kept_from_a_run_is_one_afterwards() -> None:
     assert dpest.estimate(mechanism, (0, 1)).epsilon == pytest.approx(1.0, abs=1e-12)
     assert type(kept.rng.laplace()) is float
     assert isinstance(kept.rng, np.random.Generator)
+
+
+class Doubled(random.Random):
+    """An author's own generator, whose methods mean something else."""
+
+    def random(self) -> float:
+        return 2 * super().random()
+
+
+def test_a_generator_of_the_authors_own_class_is_watched_as_before() -> None:
+    own = Doubled(1)
+    with pytest.raises(NotReplayable, match=r"it draws from the random\.Random own"):
+        dpest.estimate(lambda x: x + dpest.laplace(1.0) + own.random(), (0, 1))
+
+
+def test_an_audit_runs_the_program_as_it_stands() -> None:
+    from dpest.audit.blackbox import Form, as_traced, sampler
+
+    def mechanism(x: float) -> Any:
+        return x + GENERATOR.laplace()
+
+    state = GENERATOR.bit_generator.state
+    assert as_traced(sampler(mechanism), 0.0).form is Form.PLAIN
+    GENERATOR.bit_generator.state = state
