@@ -38,6 +38,8 @@ _HOMES = {
         "apply",
     ),
     "dpest.analysis.estimate": ("estimate",),
+    "dpest.doors.compose": ("compose",),
+    "dpest.curves.curve": ("Curve",),
     "dpest.doors.prove": ("prove",),
     "dpest.doors.calibrate": ("calibrate",),
     "dpest.doors.sweep": ("sweep",),

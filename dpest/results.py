@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dpest.errors import InvalidInput, NotCovered
 from dpest.inputs import Pair
 from dpest.numerics.bracket import Bracketed
+
+if TYPE_CHECKING:
+    from dpest.curves.curve import Curve
 
 PAIRS = "the pairs looked at"
 TIGHT = 1e-6  # relative: what counts as agreement of a proved bound with the loss of a pair
@@ -104,6 +107,41 @@ class Profile(Protocol):
     def delta(self, epsilon: float) -> Bracketed:
         """The smallest delta for which the pair is (epsilon, delta)-close, with its bracket."""
 
+    @property
+    def curve(self) -> Curve:
+        """The pair's privacy losses."""
+
+    def event(self, epsilon: float) -> DeltaWitness:
+        """The event that shows delta(epsilon)."""
+
+
+@dataclass(frozen=True)
+class DeltaWitness:
+    """The event S whose probabilities show delta(epsilon): P(S) - e^epsilon P'(S), in the worse direction."""
+
+    pair: Pair | None
+    direction: Direction
+    event: str
+    epsilon: float
+    left: float  # its probability under the first input; NaN where only the difference is known
+    right: float
+    delta: float
+
+    def __str__(self) -> str:
+        likely, other = ("D", "D'") if self.direction is Direction.LEFT else ("D'", "D")
+        p, q = (self.left, self.right) if self.direction is Direction.LEFT else (self.right, self.left)
+        if math.isnan(p):
+            return f"S: {self.event}; P(S) under {likely} exceeds e^{self.epsilon:g} P(S) under {other} by {self.delta:.6g}"
+        return (
+            f"S: {self.event}; P(S) = {p:.6g} under {likely}, e^{self.epsilon:g} P(S) = {_exp(self.epsilon) * q:.6g} under "
+            f"{other}, difference {self.delta:.6g}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        numbers = {name: _encode(getattr(self, name)) for name in ("epsilon", "left", "right", "delta")}
+        return {"event": self.event, "direction": self.direction.value, **numbers}
+
 
 @dataclass(frozen=True)
 class Result:
@@ -144,7 +182,8 @@ class Result:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
         if self.scope != PAIRS:
             raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's delta")
-        return max((self._profile(p).delta(epsilon) for p in self.pairs), key=float)
+        found = [self._profile(p).delta(epsilon) for p in self.pairs]
+        return Bracketed(max(map(float, found)), max(d.lower for d in found), max(d.upper for d in found))
 
     def epsilon_at(self, delta: float) -> Bracketed:
         """The smallest epsilon at which the mechanism is (epsilon, delta)-private on these pairs."""
@@ -152,7 +191,34 @@ class Result:
             raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}")
         if delta == 0:
             return Bracketed(self.epsilon, self.lower, self.upper)
-        return _smallest_epsilon(self.delta, delta)
+        return self.curve().epsilon_at(delta)
+
+    def curve(self) -> Curve:
+        """The privacy losses of all pairs, in both directions, as a value."""
+        from dpest.curves.curve import Curve
+
+        if self.scope != PAIRS:
+            raise NotCovered(f"a proof over {self.scope} bounds epsilon alone: ask estimate(mechanism, pair) for a pair's curve")
+        return Curve(tuple(way for p in self.pairs for way in self._profile(p).curve.ways))
+
+    def compose(self, k: int = 1, *, tolerance: float | None = None) -> Curve:
+        """The curve of k independent runs; `dpest.compose` takes different results together."""
+        return self.curve().compose(k, tolerance=tolerance)
+
+    def renyi(self, alpha: float) -> Bracketed:
+        """The Renyi divergence of order alpha > 1, the largest over pairs and directions."""
+        return self.curve().renyi(alpha)
+
+    def tradeoff(self, alpha: float) -> Bracketed:
+        """The smallest type II error of any test between the inputs with type I error alpha."""
+        return self.curve().tradeoff(alpha)
+
+    def delta_witness(self, epsilon: float) -> DeltaWitness:
+        """The event that shows delta(epsilon), of the worst pair and direction."""
+        if not epsilon >= 0:
+            raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
+        worst = max(self.pairs, key=lambda p: float(self._profile(p).delta(epsilon)))
+        return self._profile(worst).event(epsilon)
 
     @staticmethod
     def _profile(pair: PairResult) -> Profile:
@@ -243,29 +309,6 @@ def _proof(data: Mapping[str, Any] | None) -> Proof | None:
     from dpest.exact.certificate import Certificate
 
     return Certificate.from_dict(data)
-
-
-def _smallest_epsilon(delta_of: Callable[[float], Bracketed], delta: float) -> Bracketed:
-    """Bisection on the decreasing function delta(eps), once for each side of its bracket."""
-
-    def root(side: Callable[[Bracketed], float]) -> float:
-        if side(delta_of(0.0)) <= delta:
-            return 0.0
-        high = 1.0
-        while side(delta_of(high)) > delta:
-            high *= 2
-            if high > 1e6:
-                return math.inf
-        low = 0.0 if high == 1.0 else high / 2
-        for _ in range(80):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            low, high = (low, middle) if side(delta_of(middle)) <= delta else (middle, high)
-        return high
-
-    middle = root(float)
-    return Bracketed(middle, min(middle, root(lambda b: b.lower)), max(middle, root(lambda b: b.upper)))
 
 
 def _exp(x: float) -> float:

@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from dpest.engine.against_program import SECONDS
 from dpest.engine.trace import Trace, trace
 from dpest.inputs import Pair
 from dpest.privacy.blocks import Measures
-from dpest.privacy.compare import Comparison, Loss, compare
+from dpest.privacy.compare import Comparison, Loss, Proof, compare
 from dpest.privacy.profile import ComparedProfile
 from dpest.privacy.witness import describe
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
@@ -44,13 +45,14 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
     measures = Measures()
     traces: dict[bytes, Trace] = {}
     found = []
-    said: list[str] = []
+    seen: list[Trace] = []
     paths = 0
     for pair in pairs:
         sides = [_traced(mechanism, data, params, traces, SECONDS / (2 * len(pairs))) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
-        said += [note for note in about_noise(sides) if note not in said]
-        comparison = _aligned(compare(sides[0], sides[1], measures), sides[0], sides[1])
+        seen += sides
+        proof = _proof(sides[0], sides[1])
+        comparison = _aligned(compare(sides[0], sides[1], measures, proof), proof)
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
@@ -66,7 +68,7 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
         pairs=tuple(p for p, _ in found),
         mechanism=getattr(mechanism, "__name__", "mechanism"),
         seconds=time.perf_counter() - start,
-        notes=(*_notes(comparison), *said),
+        notes=(*_notes(comparison), *about_noise(seen)),
     )
 
 
@@ -77,21 +79,31 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
             f"noise that everybody knows: the mechanism sets a seed itself, {words}, and what it draws from there on is the same "
             "in every run, so that it hides nothing; leave the seed out, or take the generator as a parameter"
         )
-    if not any(path.drawn for t in traces for path in t.paths):
+    if not any(path.drawn or path.conditions or any(path.draws) for t in traces for path in t.paths):
         yield "the mechanism made no draw: its output is the same in every run, and tells inputs apart wherever it differs"
 
 
 _OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments
 
 
-def _aligned(found: Comparison, left: Trace, right: Trace) -> Comparison:
+def _proof(left: Trace, right: Trace) -> Proof:
+    """The upper bounds that alignments of the two programs prove, worked out once and only if they are asked for."""
+
+    @cache
+    def bounds() -> tuple[float, float] | None:
+        from dpest.exact.align import alignment_bound
+
+        return alignment_bound(left, right)
+
+    return bounds
+
+
+def _aligned(found: Comparison, proof: Proof) -> Comparison:
     """The comparison with the upper ends that alignments of the two programs prove, where its own are open."""
     losses = found.forward, found.backward
     if all(x.upper - x.value <= _OPEN * max(1.0, x.value) or x.value == math.inf for x in losses):
         return found
-    from dpest.exact.align import alignment_bound
-
-    bounds = alignment_bound(left, right)
+    bounds = proof()
     if bounds is None:
         return found
     forward, backward = (_capped(x, bound) for x, bound in zip(losses, bounds, strict=True))
@@ -134,7 +146,7 @@ def pair_result(pair: Pair, comparison: Comparison, again: Callable[[], Comparis
         forward.value,
         backward.value,
         _witness(pair, worse, left),
-        ComparedProfile(again),
+        ComparedProfile(again, pair),
     )
 
 

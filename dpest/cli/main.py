@@ -15,6 +15,7 @@ COMMANDS = {
     "estimate": "The privacy loss of a mechanism, with bracket and witness.",
     "prove": "The privacy loss over all adjacent inputs, with a proof.",
     "check": "Does a claim hold? Exit status 0 yes, 1 no, 2 wrong use.",
+    "compose": "What many runs lose together: epsilon at a delta, delta at an epsilon.",
     "audit": "Search a black box for a violation, by sampling.",
     "explain": "Which values share noise, and how the loss is found.",
     "graph": "Draw the dependence graph as SVG.",

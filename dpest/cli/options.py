@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
@@ -17,6 +18,7 @@ from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
     from dpest.inputs import Pair
+    from dpest.numerics.bracket import Bracketed
     from dpest.results import Result
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -119,6 +121,18 @@ def ask(asked: Question, method: str) -> Result:
     with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
         result = estimate(asked.target.function, **where, method=method, params=asked.params, **asked.sampling)
     return replace(result, mechanism=asked.target.name)
+
+
+def check_delta(delta: float | None) -> None:
+    """A delta that was given is a probability; refused before any work."""
+    if delta is not None and not 0 <= delta <= 1:
+        raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}: write --delta 1e-5")
+
+
+def bracket_dict(x: Bracketed) -> dict[str, float | str]:
+    """An epsilon with its bracket as plain data; infinities are strings."""
+    ends = {"epsilon": float(x), "lower": float(x.lower), "upper": float(x.upper)}
+    return {name: v if math.isfinite(v) else str(v) for name, v in ends.items()}
 
 
 def inputs(asked: Question) -> list[Any] | None:

@@ -350,6 +350,11 @@ class Integral(Factor):
         return [solved(e, self.draw) for e in out if e.coefficient(self.draw)]
 
 
+def depth(factor: Factor) -> int:
+    """How many integrals are nested in a factor."""
+    return 1 + max(map(depth, factor.factors), default=0) if isinstance(factor, Integral) else 0
+
+
 def _reach(law: Continuous, breaks: Floats) -> tuple[Floats, Floats]:
     """How far an integral goes: as far as the law reaches, and well beyond every kink where the law goes on."""
     low, high = law.reach(LOG_REACH)

@@ -16,6 +16,7 @@ from dpest.graph.nodes import Draw
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import ONE, ZERO, Rational, common_measure, exact
+from dpest.numerics.rationals import floor as floored
 
 WINDOW = -60.0  # ln of the mass that an infinite law's window leaves out
 MOST_POINTS = 400_000
@@ -62,7 +63,8 @@ def of_sum(value: Expr, laws: Sequence[Law]) -> Lattice:
 
 def of_floor(floor: Floor) -> Lattice:
     """Where a rounded value can lie."""
-    return Lattice(floor.offset, abs(floor.scale))
+    # Measured from where the rounded value lies without noise: however large the data are, the steps stay small.
+    return Lattice(floor.offset + floor.scale * floored(floor.inner.constant), abs(floor.scale))
 
 
 def sum_points(value: Expr, laws: Sequence[Law], lattice: Lattice) -> Floats:

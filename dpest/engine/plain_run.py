@@ -88,6 +88,8 @@ class Aim:
 class PlainRun:
     """Gives numbers for draws: those of an earlier run where a script is given; with aims, often beside a condition's bound."""
 
+    plain = True
+
     def __init__(
         self, source: Source, aims: Mapping[int, Sequence[Aim]] | None = None, script: Sequence[Drawn] = ()
     ) -> None:

@@ -78,8 +78,8 @@ class Limits:
     depth: int = 5_000  # forks on one path: what a fork copies grows with their number
     # Decisions of all replays together. From a tenth of that on the heaviest branches go first; at the end what is left
     # counts as unexplored, if it weighs less than `log_rest`: a bracket that is wider than that says nothing.
-    work: int = 600_000
-    log_rest: float = -10.0
+    work: int = 400_000
+    log_rest: float = -5.0
 
 
 LIMITS = Limits()

@@ -22,6 +22,11 @@ class Run(Protocol):
 RUN: ContextVar[Run | None] = ContextVar("dpest_run", default=None)
 
 
+def on_plain_numbers() -> bool:
+    """Whether the mechanism runs on plain numbers now: a number may then stand for a random value."""
+    return bool(getattr(RUN.get(), "plain", False))
+
+
 def shown(x: Any) -> str:
     """A value in an error message: inside a run, random values have a text for this purpose alone."""
     token = RUN.set(None)

@@ -13,7 +13,7 @@ from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.graph.extremes import extreme
 from dpest.graph.nodes import NODES, Apply, ArgExtreme, Pick, Rounding, Where
 from dpest.graph.plain_numbers import PlainNumber, bare, marked
-from dpest.graph.run import shown
+from dpest.graph.run import on_plain_numbers, shown
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
@@ -47,9 +47,8 @@ def minimum(a: Any, b: Any) -> Any:
 
 def clip(x: Any, low: Any, high: Any) -> Any:
     """x, brought into [low, high]: min(max(x, low), high), so that `high` wins where random bounds cross, as in NumPy."""
-    # A plain number of a run stands for a random bound, and random bounds may cross.
-    plain = not any(isinstance(x, Dist | PlainNumber | np.ndarray | list | tuple) for x in (low, high))
-    if plain and low > high:
+    plain = not any(isinstance(x, Dist | np.ndarray | list | tuple) for x in (low, high))
+    if plain and low > high and not on_plain_numbers():  # there a number may stand for a random bound, and those may cross
         raise InvalidInput(f"clip(x, low, high) needs low <= high, got low={shown(low)}, high={shown(high)}")
     return minimum(maximum(x, low), high)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -16,6 +16,7 @@ import numpy as np
 from dpest.engine.component import Component, Parts, Placed
 from dpest.engine.eliminate import Measure, eliminate
 from dpest.engine.expressions import Expr, expr
+from dpest.engine.factors import Factor
 from dpest.errors import BudgetExceeded
 from dpest.numerics.logspace import Floats, log_sum
 
@@ -109,6 +110,12 @@ class Side:
         """The log density below which nothing is claimed."""
         floors = [self.measures.of(p.component).log_floor for parts, _ in self.cases for p, _ in parts]
         return max(floors, default=-math.inf)
+
+    def factors(self) -> Iterator[Factor]:
+        """The factors that the law is made of."""
+        for parts, _ in self.cases:
+            for placed, _ in parts:
+                yield from self.measures.of(placed.component).factors
 
     def kinks(self) -> list[Expr]:
         """Hyperplanes in the block's coordinates across which the density need not be smooth."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dpest.engine.factors import Indicator
+from dpest.engine.factors import Indicator, depth
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.privacy.logs import Logs
 from dpest.privacy.pieces import Piece
@@ -24,6 +24,7 @@ _FIRST = 9  # places in a cell to begin with
 _PARTS, _AT_ONCE = (4, 16), 96  # parts that an interval is cut into, and places that a round adds as long as that allows
 _ROUNDS = 60
 _FEW, _MOST = 2_000, 6_000  # places up to which intervals are cut until they are close, and until they are roughly so
+_MOST_NESTED = 60  # the same where each place takes an integral of integrals, which is some hundred times as slow
 _MOST_PAIRS = 64  # pieces up to which matching ones are compared with each other, too
 _UNEVEN = 64.0  # an interval this many times longer than its neighbour gets no line from there: errors would grow as much
 _CLOSE, _ROUGHLY = 1e-11, 1e-7  # relative to the loss: gaps at which an interval is left alone
@@ -103,6 +104,7 @@ class _Search:
 
     def __init__(self, p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: tuple[float, float]) -> None:
         self.known = known
+        self.most = _MOST if max((depth(f) for x in (*p, *q) for f in x.factors), default=0) < 2 else _MOST_NESTED
         self.middles = np.array([c.middle for c in cells])
         spans = [np.unique(np.clip(c.low + (c.high - c.low) * _STEPS[c.open], c.low, c.high)) for c in cells]
         self.y = np.concatenate(spans)
@@ -149,7 +151,7 @@ class _Search:
                 close = (_CLOSE if self.y.size < _FEW else _ROUGHLY) * size
                 open_ |= excess > max(close, min(_FIRST_OF_ALL * float(excess.max(initial=-np.inf)), 1.0))
         which = np.flatnonzero(open_)
-        if not which.size or self.y.size > _MOST:
+        if not which.size or self.y.size > self.most:
             return False
         self._insert(which)
         return True

@@ -66,6 +66,8 @@ def describe(loss: Loss, swapped: bool) -> Event | None:
     words = f"output == {shown}"
     if shown == "x" and len(clauses) == 1:
         words = clauses[0].replace("x", "output", 1)
+        if words == "any output" and log_p < -1e-12:  # others are not numbers
+            words = "output is a number"
     elif clauses:
         words += " with " + ", ".join(clauses)
     return Event(words, measure, log_p, max(log_q, loss.log_unseen), limit)

@@ -36,7 +36,7 @@ def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
     columns = [draw for draw, there in ((_bars, outputs.labels), (_curves, outputs.y)) if there]
     if not columns:
         raise NotCovered("there is no output to draw: the table holds neither masses nor a density")
-    figure = _figure(4.0 + _label_room(outputs))
+    figure = new_figure(4.0 + _label_room(outputs))
     axes = figure.subplots(2, len(columns), squeeze=False, height_ratios=[3, 2])
     for column, draw in enumerate(columns):
         draw(axes[0][column], axes[1][column], outputs)
@@ -51,7 +51,7 @@ def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
 def plot_pairs(result: Result) -> Figure:
     """The loss of each pair that was looked at, in both directions."""
     names = [p.pair.name or f"pair {i + 1}" for i, p in enumerate(result.pairs)]
-    figure = _figure(1.2 + 0.42 * len(names))
+    figure = new_figure(1.2 + 0.42 * len(names))
     ax = figure.subplots()
     rows = range(len(names))
     cap = _cap([v for p in result.pairs for v in (p.forward, p.backward)])
@@ -77,7 +77,7 @@ def plot_profile(result: Result) -> Figure:
 
 def plot_points(points: Sequence[ProfilePoint], epsilon: float) -> Figure:
     """delta(epsilon) through points, with its bracket as a band and the loss as a line."""
-    figure = _figure(2.9)
+    figure = new_figure(2.9)
     ax = figure.subplots()
     xs = [p.epsilon for p in points]
     ax.plot(xs, [p.delta for p in points], color="black")
@@ -86,7 +86,11 @@ def plot_points(points: Sequence[ProfilePoint], epsilon: float) -> Figure:
         ax.axvline(epsilon, color="black", linestyle=":", linewidth=1)
         place: dict[str, Any] = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
         ax.annotate(f"loss {epsilon:.4g}", (epsilon, ax.get_ylim()[1]), **place)
-    ax.set_ylim(bottom=0)
+    smallest = min((p.delta for p in points if p.delta > 0), default=1.0)
+    if smallest < 1e-3 * max(p.delta for p in points):
+        ax.set(yscale="log", ylim=(max(0.3 * smallest, 1e-16), None))
+    else:
+        ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)
     ax.set_xlabel("epsilon")
     ax.set_ylabel("delta(epsilon)")
@@ -95,7 +99,7 @@ def plot_points(points: Sequence[ProfilePoint], epsilon: float) -> Figure:
 
 def plot_audit(result: AuditResult) -> Figure:
     """The log ratio of ever larger events with the chosen one and its bound, and how far claims are refuted."""
-    figure = _figure(3.2)
+    figure = new_figure(3.2)
     events, claims = figure.subplots(1, 2)
     _events(events, result)
     _claims(claims, result)
@@ -139,7 +143,7 @@ def _claims(ax: Axes, result: AuditResult) -> None:
     ax.legend(frameon=False, fontsize="small")
 
 
-def _figure(height: float) -> Figure:
+def new_figure(height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

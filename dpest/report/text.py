@@ -67,6 +67,8 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
         yield "pairs", f"{len(result.pairs)} looked at, both directions"
     if result.witness is not None:
         yield "witness", witness_text(result.witness)
+    if math.isinf(result.epsilon) and any(p.profile is not None for p in result.pairs):
+        yield "curve", "no pure epsilon: ask .epsilon_at(1e-5) or .delta(1.0), on the command line --delta 1e-5"
     yield "method", _method(result)
     if result.interrupted:
         yield "interrupted", "stopped before the end; this is the answer so far"

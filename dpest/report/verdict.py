@@ -10,7 +10,7 @@ from typing import Any
 from dpest.errors import InvalidInput
 from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
-from dpest.results import PAIRS, Evidence, Result
+from dpest.results import PAIRS, DeltaWitness, Evidence, Result
 
 # Noise scales such as 1 / eps are rounded to floats: a claim is violated only beyond that.
 ROUNDING = 1e-12
@@ -36,6 +36,7 @@ class Verdict:
     found: float
     lower: float
     upper: float
+    event: DeltaWitness | None = None  # what shows a violated (epsilon, delta)
 
     @property
     def claim(self) -> str:
@@ -45,7 +46,9 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """Plain data; infinities are strings."""
         numbers = {name: getattr(self, name) for name in ("epsilon", "delta", "found", "lower", "upper")}
-        return {"outcome": self.outcome.value, **{k: v if math.isfinite(v) else str(v) for k, v in numbers.items()}}
+        plain = {k: v if math.isfinite(v) else str(v) for k, v in numbers.items()}
+        event = {} if self.event is None else {"event": self.event.to_dict()}
+        return {"outcome": self.outcome.value, **plain, **event}
 
 
 def judge(result: Result, epsilon: float, delta: float = 0.0) -> Verdict:
@@ -59,7 +62,8 @@ def judge(result: Result, epsilon: float, delta: float = 0.0) -> Verdict:
         return Verdict(outcome, epsilon, delta, result.epsilon, result.lower, result.upper)
     found = result.delta(epsilon)
     outcome = _outcome(result.evidence, found.lower, found.upper, delta)
-    return Verdict(outcome, epsilon, delta, float(found), found.lower, found.upper)
+    event = result.delta_witness(epsilon) if outcome is Outcome.VIOLATED else None
+    return Verdict(outcome, epsilon, delta, float(found), found.lower, found.upper, event)
 
 
 def _outcome(evidence: Evidence, lower: float, upper: float, claim: float) -> Outcome:
@@ -90,6 +94,7 @@ def verdict_text(result: Result, verdict: Verdict) -> str:
         case Outcome.HOLDS:
             return f"{result.mechanism}: the claim {verdict.claim} holds on the {pairs} checked: {found}"
         case Outcome.VIOLATED:
-            return f"{result.mechanism}: the claim {verdict.claim} is violated: {found}"
+            shown = "" if verdict.event is None else f"\n  {verdict.event}"
+            return f"{result.mechanism}: the claim {verdict.claim} is violated: {found}{shown}"
         case Outcome.NOT_REFUTED:
             return f"{result.mechanism}: the claim {verdict.claim} is not refuted on the {pairs} checked: {found}"

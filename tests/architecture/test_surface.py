@@ -10,8 +10,8 @@ import dpest
 PUBLIC = """
     laplace gaussian exponential gumbel logistic uniform geometric bernoulli categorical integers from_scipy
     where branch mux maximum minimum clip argmax argmin max min cumsum floor ceil apply
-    estimate prove calibrate sweep audit sampler
-    Result Witness Evidence Pair generate_patterns Dist Interval
+    estimate prove calibrate sweep compose audit sampler
+    Curve Result Witness Evidence Pair generate_patterns Dist Interval
     errors testing __version__
 """
 

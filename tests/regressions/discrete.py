@@ -320,7 +320,7 @@ def loops() -> Iterator[Case]:
         value = max(-mp.log(mpf(p)), mp.log((1 - mpf(p) ** 2) / (1 - mpf(p))))
         yield formula(f"while bernoulli({p}), then k > x", partial(_counted_past, p=p), (0, 1), value)
     for p, pair in [(0.5, (0, 1)), (0.02, (0, 1)), (0.25, (3, 5)), (0.5, (1, 0))]:
-        yield formula(f"x + counter of while bernoulli({p}), {pair}", partial(_counter, p=p), pair, mp.inf)
+        yield formula(f"x + counter of while bernoulli({p}), {pair}", partial(_counter, p=p), pair, mp.inf, narrow=None)
     for p, q in [(0.5, 0.5), (0.25, 0.5), (0.5, 0.1)]:
         yield formula(f"two counters, bernoulli({p}) and bernoulli({q})", partial(_two_counters, p=p, q=q), (0, 1), _two(p, q))
     for shape, extra in ((_walked, 0), (_walked_to, 1)):
@@ -330,6 +330,7 @@ def loops() -> Iterator[Case]:
                 partial(shape, scale=scale, at=at + extra),
                 (0, 1),
                 mp.inf,
+                narrow=None,
                 refusal=Refusal.ALLOWED,
             )
 

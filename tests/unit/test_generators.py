@@ -194,6 +194,8 @@ def test_a_seed_inside_is_said() -> None:
 def test_no_draw_is_said() -> None:
     assert any("made no draw" in note for note in dpest.estimate(lambda x: x, (0, 1)).notes)
     assert not any("made no draw" in note for note in dpest.estimate(generator, (0, 1)).notes)
+    before = dpest.laplace(1.0)
+    assert not any("made no draw" in note for note in dpest.estimate(lambda x: x + before, (0, 1)).notes)
 
 
 def test_a_method_without_a_law_names_the_audit() -> None:

@@ -1,0 +1,1 @@
+"""Privacy loss distributions and their composition: numbers only, nothing about programs."""

@@ -1,0 +1,145 @@
+"""Losses merged on the points of a grid: a lower bound of every delta that composition keeps.
+
+Write x = e^-loss. A list of losses with probabilities p is dominated by another if its potential
+U(t) = sum of p (t - x)+ lies below the other's for all t: delta(eps) is e^eps U(e^-eps), and independent further losses
+only average over t. A list on grid points has a potential that is linear between them. So one takes U at the grid
+points, lowered by as much as the chord between two of them exceeds U in between: the chords then lie below U. The new
+probabilities are the changes of slope. Where one of them came out negative, its point is left out, and the chord goes
+past it.
+
+For losses that are dense the price is of the order of the square of the step, for single losses that are far apart
+of the order of the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.curves.cells import ROUND, Losses
+from dpest.numerics.logspace import Floats
+
+GUARD = 1e-13  # relative distance from a grid point within which a loss counts as on it; it goes into the bracket
+_ROUNDS = 60
+Whole = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sorted:
+    """Losses as whole steps and what is left, with their probabilities."""
+
+    n: Whole
+    rest: Floats
+    mass: Floats
+
+
+def contracted(losses: Losses, step: float, offset: float) -> tuple[Whole, Floats, float]:
+    """Grid points, ln of their probabilities, and how far the losses may lie below the points."""
+    size = float(np.abs(losses.loss).max(initial=0.0)) + abs(offset)
+    guard = GUARD * (size + step) + 1.01 * losses.doubt
+    moved = losses.loss - offset
+    n = np.floor(moved / step)
+    rest = moved - n * step
+    near = rest >= step - guard
+    n, rest = np.where(near, n + 1, n).astype(np.int64), np.where(near | (rest <= guard), 0.0, rest)
+    with np.errstate(under="ignore"):
+        given = _Sorted(n, rest, np.exp(losses.log_mass) * (1 - ROUND * (2 + np.abs(losses.log_mass))))
+    given = _top_kept(given)
+    knots = np.unique(np.concatenate([given.n, given.n[given.rest > 0] + 1]))
+    for _ in range(_ROUNDS):
+        mass, end = _lowered(given, knots, step)
+        bad = mass < 0
+        if not bad.any():
+            kept = mass > 0
+            return knots[: end + 1][kept], np.log(mass[kept]), 2 * guard
+        drop = bad & ~np.concatenate([[False], bad[:-1] & (np.arange(bad.size - 1) % 2 == 0)])
+        drop = drop if drop.any() else bad
+        knots = np.concatenate([knots[: end + 1][~drop], knots[end + 1 :]]) if not drop[-1] else knots[: end + 1][~drop]
+    return _rounded(given, guard)
+
+
+def _top_kept(given: _Sorted) -> _Sorted:
+    """The largest loss stays on its point where it is heavier than what lies in the step below it, which goes down a step."""
+    if not given.n.size:
+        return given
+    last = int(given.n.max())
+    top, below = given.n == last, given.n == last - 1
+    if (given.rest[top] > 0).any() or given.mass[below & (given.rest > 0)].sum() >= given.mass[top].sum():
+        return given
+    return _Sorted(given.n, np.where(below, 0.0, given.rest), given.mass)
+
+
+def _rounded(given: _Sorted, guard: float) -> tuple[Whole, Floats, float]:
+    """Every loss on the point below it."""
+    points, where = np.unique(given.n, return_inverse=True)
+    mass = np.bincount(where.ravel(), given.mass, points.size) * (1 - ROUND * given.n.size)
+    kept = mass > 0
+    return points[kept], np.log(mass[kept]), 2 * guard
+
+
+def _lowered(given: _Sorted, knots: Whole, step: float) -> tuple[Floats, int]:
+    """The changes of slope of the lowered potential at the knots, and the last knot that has any.
+
+    Everything is in units of x at the knot to the left (the smaller loss) of each interval, so that nothing is tiny.
+    """
+    i = np.searchsorted(knots, given.n, side="right") - 1
+    mass = given.mass[i >= 0]
+    rest = (given.rest + (given.n - knots[np.maximum(i, 0)]) * step)[i >= 0]
+    i = i[i >= 0]
+    count = knots.size
+    width = np.diff(knots) * step
+    fall = -np.expm1(-width)  # 1 - e^-width
+    inner = (rest > 0) & (i < count - 1)
+    r, at, p = rest[inner], i[inner], mass[inner]
+    out = -np.expm1(-r)
+    share = out / fall[at]
+    plain = _gathered(i, np.where(inner, 0.0, mass), count)
+    spread = plain + _gathered(at, p * (1 - share), count) + _gathered(at + 1, p * share, count)
+    # The chord exceeds the potential by at most the sum of what it exceeds it by for each loss alone.
+    excess = _gathered(at, p * share * np.exp(-r) * -np.expm1(-(width[at] - r)), count)[:-1] * (1 + 1e-12)
+    inward = _gathered(at, p * out, count)[:-1]
+    end, room = _last(plain, excess, inward, _gathered(at, p, count), width)
+    return _slopes(spread, excess, room, width, fall, end), end
+
+
+def _gathered(at: npt.NDArray[np.intp], values: Floats, count: int) -> Floats:
+    return np.asarray(np.bincount(at, values, count), float)
+
+
+def _last(plain: Floats, excess: Floats, inward: Floats, inside: Floats, width: Floats) -> tuple[int, float]:
+    """The knot from which the potential may start, and its potential there: what lies above is put on that knot."""
+    end, room, above = plain.size - 1, 0.0, float(plain[-1])
+    while end > 0 and excess[end - 1] * np.exp(width[end - 1]) > room * (1 - 1e-12):
+        end -= 1
+        shrink = float(np.exp(-width[end]))
+        room = room * shrink + above * (1 - shrink) + float(inward[end])
+        above += float(plain[end] + inside[end])
+    return end, room
+
+
+def _slopes(spread: Floats, excess: Floats, room: float, width: Floats, fall: Floats, end: int) -> Floats:
+    """The probabilities at the knots up to the last, each rounded downwards."""
+    if end == 0:
+        return np.array([float(spread.sum()) * (1 - 1e-12)])
+    width, fall, excess = width[:end], fall[:end], excess[:end]
+    lower = np.zeros(end + 1)
+    lower[:-1] = excess
+    lower[1:] = np.maximum(lower[1:], excess * np.exp(width))
+    lower[end] = room
+    shrink = np.exp(-width)
+    lower[0] = max(float(lower[0]), float(lower[1] * shrink[0]) * (1 + 1e-12))
+    change = (lower[:-1] - lower[1:] * shrink) / fall  # by how much the slope of each chord falls
+    size = (lower[:-1] + lower[1:] * shrink) / fall
+    tops = spread[: end + 1].copy()
+    tops[end] = float(spread[end:].sum())
+    mass = tops.copy()
+    mass[1:] -= change
+    mass[:-1] += change
+    noise = tops.copy()
+    noise[1:] += size
+    noise[:-1] += size
+    exact = (noise == tops) & (tops >= 0)
+    return np.where(exact, tops * (1 - 1e-14), mass - 1e-14 * noise)
+

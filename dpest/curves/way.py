@@ -1,0 +1,162 @@
+"""One direction of one pair of laws, run once or many times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpest.curves.cells import ROUND
+from dpest.curves.direct import delta_above, delta_below
+from dpest.curves.gaussian import gaussian_delta, gaussian_piece
+from dpest.curves.grid import moments
+from dpest.curves.sums import Sum, multiplied
+from dpest.curves.tree import Leaf, Product, Tree, extent, factors, leaves, masses, most
+from dpest.numerics.bracket import Bracketed
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """The losses of one direction: independent parts with counts, and Gaussian noise in closed form."""
+
+    pair: str | None  # what the two inputs are; None stands for any
+    direction: str
+    parts: tuple[tuple[Tree, int], ...]
+    mu_squared: float = 0.0  # of all Gaussian parts together
+    mu_error: float = 0.0  # relative
+    pure: tuple[float, float] | None = None  # the largest loss of the parts, where it is known better than from the cells
+
+    @cached_property
+    def whole(self) -> Tree | None:
+        """All parts as one tree; None where everything is Gaussian."""
+        parts = self.parts
+        if not parts:
+            return None
+        if self.mu_squared:
+            parts = (*parts, (Leaf(gaussian_piece(math.sqrt(self.mu_squared), self.mu_error)), 1))
+        return multiplied(parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else Product(parts))
+
+    @cached_property
+    def _sum(self) -> Sum:
+        assert self.whole is not None
+        return Sum(self.whole)
+
+    def delta(self, epsilon: float, tolerance: float) -> tuple[float, float]:
+        """delta(epsilon) from below and from above; with a largest loss m it is at most 1 - e^(epsilon - m)."""
+        if self.whole is None:
+            return gaussian_delta(math.sqrt(self.mu_squared), epsilon, self.mu_error)
+        most = self.largest[1]
+        if epsilon >= most:
+            return 0.0, 0.0
+        cap = -math.expm1(epsilon - most) * (1 + 1e-15) if math.isfinite(most) else 1.0
+        low, high = self._between(epsilon, tolerance)
+        return min(low, cap), min(high, cap)
+
+    def _between(self, epsilon: float, tolerance: float) -> tuple[float, float]:
+        if isinstance(self.whole, Leaf):
+            cells = self.whole.source.at(epsilon)
+            return delta_below(cells.lower, epsilon), delta_above(cells.upper, epsilon)
+        return self._sum.delta(epsilon, tolerance)
+
+    def guess(self, delta: float) -> tuple[float, float]:
+        """Roughly where the curve reaches delta, and how steep ln delta is there."""
+        if self.whole is None or isinstance(self.whole, Leaf):
+            mu = math.sqrt(self.mu_squared)
+            z = math.sqrt(2 * math.log(1 / min(delta, 0.5)))
+            return (mu * z, z / mu) if mu else (min(1.0, self.largest[1] / 2), 1.0)
+        return self._sum.guess(delta)
+
+    @cached_property
+    def infinite(self) -> tuple[float, float]:
+        """The mass at an infinite loss, from below and from above."""
+        if self.whole is None:
+            return 0.0, 0.0
+        if isinstance(self.whole, Leaf):
+            cells = self.whole.source.at(0.0)
+            return cells.lower.infinite * (1 - 1e-12), cells.upper.infinite * (1 + 1e-12)
+        return masses(self.whole, False).infinite * (1 - 1e-12), masses(self.whole, True).infinite * (1 + 1e-12)
+
+    @cached_property
+    def largest(self) -> tuple[float, float]:
+        """The largest loss, from below and from above."""
+        if self.mu_squared:
+            return math.inf, math.inf
+        if self.whole is None:
+            return 0.0, 0.0
+        if self.pure is not None and self._shown(self.pure[1]) <= self.pure[1] + 1e-9 * (1 + abs(self.pure[1])):
+            return self.pure
+        spare = 1e-12 * (1 + factors(self.whole) * 1e-3)
+        low = math.inf if self.infinite[0] > 0 else extent(self.whole, False)[1]
+        high = most(self.whole)
+        return max(0.0, low - spare * abs(low) if math.isfinite(low) else low), max(0.0, high + spare * abs(high))
+
+    def _shown(self, most: float) -> float:
+        """The largest loss that lumped cells show: a largest loss that lies below it is wrong, and is not used."""
+        if self.infinite[0] > 0:
+            return math.inf
+        if most == math.inf:
+            return 0.0
+        if isinstance(self.whole, Leaf):
+            return float(self.whole.source.at(most).lower.loss.max(initial=0.0))
+        assert self.whole is not None
+        return extent(self.whole, False)[1]
+
+    def log_moment(self, order: float) -> tuple[float, float]:
+        """ln E e^(order * loss), order > 0, from below and from above; losses of independent parts add."""
+        own = 0.5 * order * (order + 1) * self.mu_squared  # the loss is normal with mean mu^2/2 and variance mu^2
+        low, high = own * (1 - 2 * self.mu_error - 8 * ROUND), own * (1 + 2 * self.mu_error + 8 * ROUND)
+        for tree, k in self.parts:
+            ends = [_log_moment(tree, order, up) for up in (False, True)]
+            low, high = low + k * ends[0], high + k * ends[1]
+        spare = 8 * ROUND * (1 + len(self.parts)) * (1 + max(abs(low), abs(high)) if math.isfinite(high) else 1.0)
+        return low - spare, high + spare
+
+    def mean(self) -> tuple[float, float]:
+        """The expected loss, from below and from above."""
+        own = 0.5 * self.mu_squared
+        low, high = own * (1 - 2 * self.mu_error - 8 * ROUND), own * (1 + 2 * self.mu_error + 8 * ROUND)
+        for tree, k in self.parts:
+            a, b = _mean(tree)
+            low, high = low + k * a, high + k * b
+        return low, high
+
+
+def _log_moment(tree: Tree, order: float, up: bool) -> float:
+    if masses(tree, up).infinite > 0:
+        return math.inf
+    found = moments(tree, up, order).log_mgf
+    size = max(map(abs, extent(tree, up)))
+    spare = 16 * ROUND * (4 + abs(found) + order * size) + 1e-13 * factors(tree)
+    return found + spare if up else found - spare
+
+
+def _mean(tree: Tree) -> tuple[float, float]:
+    """E[loss] of one part: lumped cells from below, spread ones from above, widened by the errors of the masses."""
+    if masses(tree, False).infinite > 0:
+        return math.inf, math.inf
+    low, high = (moments(tree, up, 0.0) for up in (False, True))
+    off = factors(tree) * math.fsum(_mean_error(leaf) for leaf in leaves(tree))
+    top = math.inf if masses(tree, True).infinite > 0 else high.mean * math.exp(high.log_mgf) + off
+    return low.mean * math.exp(low.log_mgf) - off, top
+
+
+def _mean_error(leaf: Leaf) -> float:
+    """How far the errors of the masses and rounding can move the mean of one leaf."""
+    cells = leaf.cells
+    real = (cells.log_p > -math.inf) & (cells.losses < math.inf)
+    each = np.exp(cells.log_p[real]) * (4 * cells.slack[real] + 1e-14) * (1 + np.abs(cells.losses[real]))
+    return float(each.sum()) + 2 * cells.beyond[0] * (1 + abs(cells.bounds[0]) if math.isfinite(cells.bounds[0]) else 1.0)
+
+
+def larger(a: Bracketed, b: Bracketed) -> Bracketed:
+    """The larger of two numbers that are known between ends."""
+    return Bracketed(max(float(a), float(b)), max(a.lower, b.lower), max(a.upper, b.upper))
+
+
+def bracketed(ends: tuple[float, float]) -> Bracketed:
+    """A number between two ends: their middle."""
+    low, high = ends
+    middle = low if low == high else low + 0.5 * (high - low) if math.isfinite(high) else high
+    return Bracketed(min(max(middle, low), high), low, high)
