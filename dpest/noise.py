@@ -43,6 +43,8 @@ def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
 
 def _known(unit: Callable[[Any], Any], scale: Any) -> Any:
     """The law with this scale; a mechanism asks for the same few again and again."""
+    if type(scale) is int and abs(scale) < d.MOST_EXACT:
+        scale = float(scale)  # laplace(2) and laplace(2.0) are one law, whichever is asked for first
     key = (unit, scale)
     try:
         return _LAWS[key]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpest.errors import ExactRefused, InvalidInput, InvalidPair, NotReplayable, UnknownName
+from dpest.generators.swap import missing
 from dpest.inputs import Pair, as_pairs, as_parameters, pattern_pairs
 from dpest.results import Result
 
@@ -149,7 +150,7 @@ def _check_call(mechanism: Any, pair: Pair, parameters: Mapping[str, Any]) -> No
     except (TypeError, ValueError):
         return
     try:
-        signature.bind(pair.left, **parameters)
+        signature.bind(pair.left, **parameters, **missing(mechanism, parameters))
     except TypeError as error:
         name = getattr(mechanism, "__name__", "the mechanism")
         raise InvalidInput(

@@ -49,10 +49,12 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
     measures = Measures()
     traces: dict[bytes, Trace] = {}
     found = []
+    seen: list[Trace] = []
     paths = 0
     for pair in pairs:
         sides = [_traced(mechanism, data, params, traces, SECONDS / (2 * len(pairs))) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
+        seen += sides
         proof = _proof(sides[0], sides[1])
         comparison = _aligned(compare(sides[0], sides[1], measures, proof), proof)
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
@@ -70,8 +72,19 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
         pairs=tuple(p for p, _ in found),
         mechanism=getattr(mechanism, "__name__", "mechanism"),
         seconds=time.perf_counter() - start,
-        notes=_notes(comparison),
+        notes=(*_notes(comparison), *about_noise(seen)),
     )
+
+
+def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
+    """What the author should know of the noise: that there is none, or that everybody knows it."""
+    for words in dict.fromkeys(x for t in traces for x in t.seeded):
+        yield (
+            f"noise that everybody knows: the mechanism sets a seed itself, {words}, and what it draws from there on is the same "
+            "in every run, so that it hides nothing; leave the seed out, or take the generator as a parameter"
+        )
+    if not any(path.drawn or path.conditions or any(path.draws) for t in traces for path in t.paths):
+        yield "the mechanism made no draw: its output is the same in every run, and tells inputs apart wherever it differs"
 
 
 _OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments

@@ -20,7 +20,7 @@ from dpest.engine.plain_run import PlainProgram
 from dpest.engine.rows import Rows
 from dpest.engine.sampling import SampleRun, Spot, TracedSampler, Tree
 from dpest.engine.streams import stream
-from dpest.engine.trace import execute
+from dpest.engine.trace import execute_as_it_stands
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
 from dpest.inputs import as_parameters, show
 
@@ -189,7 +189,7 @@ def as_traced(plain: Sampler, data: Any) -> Sampler:
             seed_all((), stream(0))
             # A copy: a mechanism that keeps its first answer must not keep one of stand-ins.
             mechanism = plain.mechanism if plain.pristine is None else restored(plain.pristine)
-            execute(run, mechanism, data, plain.params)
+            execute_as_it_stands(run, mechanism, data, plain.params)
     except DpestError:
         if run.drawn:
             raise

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import NotReplayable
+from dpest.generators.standins import StandIn
 
 _MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
 _MOST_LOOKED_AT = 200  # objects that a mechanism refers to, itself or through functions that it calls
@@ -164,6 +165,8 @@ def _reachable(mechanism: Any, data: Any, params: Mapping[str, Any]) -> Iterator
         if id(x) in seen:
             continue
         seen.add(id(x))
+        if isinstance(x, StandIn):
+            continue
         if isinstance(x, random.Random) and not isinstance(x, random.SystemRandom):
             yield _of_random(f"the random.Random {name}".rstrip(), x)
         elif isinstance(x, np.random.Generator):

@@ -23,6 +23,7 @@ import numpy as np
 
 from dpest.core import Dist
 from dpest.engine.literal import Literal
+from dpest.generators.standins import StandIn, seeded
 from dpest.graph.nodes import Draw, Node, draws_of
 from dpest.graph.signature import signature
 
@@ -59,6 +60,8 @@ def visit(condition: Node, steps: int, end: CodeType) -> Visit | None:
 
     `end` is the code that called the author's function.
     """
+    if seeded():  # the state of a generator that the run seeded is not seen
+        return None
     frames = list(_frames(end))
     if not frames or not any(_in_while(f.f_code, f.f_lasti) for f in frames) or any(_in_for(f.f_code, f.f_lasti) for f in frames):
         return None
@@ -190,6 +193,8 @@ class _Snapshot:
                 return (type(x), tuple(self.of(v) for v in x))
             case set() | frozenset():
                 return (type(x), frozenset(self.of(v) for v in x))
+            case StandIn():
+                return type(x)  # it has no state: every draw is a new one
             case partial():
                 return (partial, self.of(x.func), self.of(x.args), self.of(x.keywords))
             case dict():

@@ -28,6 +28,7 @@ from dpest.engine.resolve import decide
 from dpest.engine.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.engine.series import Loops, log_repeats
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.generators.swap import standing_in, stood_in_for
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
 
@@ -61,6 +62,7 @@ class Trace:
     paths: tuple[Path, ...]
     log_unexplored: float = -math.inf
     cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
+    seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,11 @@ def trace(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with Watch(mechanism, data, params, lambda: program(one_run())):
+    with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
         start = time.perf_counter()
         traced = _explored(program, limits)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
-    return traced
+    return replace(traced, seeded=tuple(held.seeded))
 
 
 Rewrite = Callable[[Node], Any]
@@ -110,7 +112,8 @@ def trace_on_unknown(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with Watch(mechanism, data, params, lambda: program(TraceRun(_Branch(), [], limits, rewrite))):
+    watch = Watch(mechanism, data, params, lambda: program(TraceRun(_Branch(), [], limits, rewrite)))
+    with watch, standing_in(mechanism, data, params):
         return _explored(program, limits, rewrite)
 
 
@@ -167,6 +170,8 @@ class _Search:
 
     def found(self) -> Trace:
         """Every path with its loops, and the most that unexplored ones can weigh."""
+        if not self.paths:
+            raise BudgetExceeded("no way through the mechanism that was followed comes to an end: does its loop end?")
         loops = Loops([(path.steps, start) for path, start in self.cycles])
         paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
         missing = [mass + sum(map(log_repeats, loops.on(steps))) for steps, mass in self.left_out]
@@ -177,7 +182,20 @@ _HINT = "; a Dist is a random value, which has no digits while it is traced: ret
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
-    """One run of the mechanism under `run`, its output taken apart."""
+    """One run of the mechanism under `run`, its output taken apart; generators are stood in for."""
+    held = stood_in_for(mechanism, params)
+    if held is None:
+        with standing_in(mechanism, data, params):
+            return execute(run, mechanism, data, params)
+    before = held.begin()
+    try:
+        return execute_as_it_stands(run, mechanism, data, held.params)
+    finally:
+        held.end(before)
+
+
+def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
+    """One run in which generators give their own numbers."""
     try:
         return flatten(_returned(run, mechanism, data, params))
     except _Abandoned:

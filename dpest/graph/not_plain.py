@@ -53,9 +53,20 @@ class NotPlain:
         return str(self._plain("text with a format such as :.2f")) if spec else self.words()
 
     def __hash__(self) -> int:
-        if RUN.get() is not None:
+        if RUN.get() is None:
+            return self.identity()
+        number = self._point()
+        if number is None:
             raise RandomTruth(_KEY)
-        return self.identity()
+        return hash(number)
+
+    def _point(self) -> Any:
+        """The number that a value with listed points has on the path of this run, which forks on it; None for others."""
+        if RUN.get() is None:
+            return None
+        from dpest.graph.points import plain_point  # needs the laws, which most values never ask for here
+
+        return plain_point(self)
 
     def identity(self) -> int:
         """What tells one random value from another."""
@@ -68,13 +79,20 @@ class NotPlain:
         return self
 
     def __float__(self) -> float:
-        return float(self._plain("a plain float (math.exp, math.log and other functions of the math module need one)"))
+        number = self._point()
+        if number is None:
+            number = self._plain("a plain float (math.exp, math.log and other functions of the math module need one)")
+        return float(number)
 
     def __int__(self) -> int:
-        return int(self._plain("a plain int (int(x); math.trunc(x) stays random)"))
+        number = self._point()
+        return int(self._plain("a plain int (int(x); math.trunc(x) stays random)") if number is None else number)
 
     def __index__(self) -> int:
-        return int(self._plain("an index or a range (nor as a repeat count or a character code)", _PICK))
+        number = self._point()
+        if not isinstance(number, int):
+            number = self._plain("an index or a range (nor as a repeat count or a character code)", _PICK)
+        return int(number)
 
     def __iter__(self) -> Any:
         raise UnsupportedOperation("a random value is one number and cannot be iterated; laplace(scale, size=n) makes n of them")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.core import Dist
-from dpest.errors import InvalidInput
+from dpest.errors import InvalidInput, NotReplayable
 from dpest.graph.nodes import Draw
 from dpest.laws.empirical import empirical_law
 from dpest.operations.functions import argmax, cumsum, max, min
@@ -81,6 +81,12 @@ class Sampled(Dist):
     @staticmethod
     def from_samples(samples: npt.ArrayLike) -> Sampled:
         """The value that these numbers are samples of."""
+        values = np.asarray(samples)
+        if values.dtype == object and any(isinstance(v, Dist) for v in values.ravel()):
+            raise NotReplayable(
+                "the mechanism samples by itself: from_samples(...) was given random values of the trace, no numbers; return the "
+                "random value itself"
+            )
         law = empirical_law(samples)
         value = Sampled(Draw(law))
         value.samples = law.samples

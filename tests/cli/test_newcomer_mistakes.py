@@ -88,7 +88,7 @@ def exponential_of_noise(x: float) -> Any:
 
 
 def index_by_noise(x: float) -> Any:
-    return [1, 2, 3][dpest.integers(0, 2)]
+    return [1, 2, 3][dpest.laplace(1.0)]
 
 
 def negative_scale(x: float) -> Any:

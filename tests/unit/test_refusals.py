@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import random
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -121,11 +121,11 @@ PAIRS: dict[str, Bad] = {
 
 
 def hidden_randomness(x: float) -> Any:
-    return x + random.random()
+    return x + os.urandom(1)[0]
 
 
 def hidden_scale(x: float) -> Any:
-    return x + laplace(1 + random.random())
+    return x + laplace(1 + os.urandom(1)[0])
 
 
 def needs_a_plain_number(x: float) -> Any:
@@ -146,7 +146,7 @@ MECHANISMS: dict[str, Bad] = {
     "a set": (lambda: estimate(lambda x: {x}, (0, 1)), errors.UnsupportedOutput, "returned set: return numbers, bools"),
     "a complex number": (lambda: estimate(lambda x: 1j, (0, 1)), errors.UnsupportedOutput, "complex"),
     "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "use dpest draws instead of random"),
-    "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random"),
+    "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random bytes"),
     "math.exp": (lambda: estimate(needs_a_plain_number, (0, 1)), errors.RandomTruth, "dpest.apply(function, value)"),
     "no exact way": (
         lambda: estimate(lambda x: np.exp(x + laplace(1.0)), (0, 1), method="exact"),

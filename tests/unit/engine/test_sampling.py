@@ -146,12 +146,12 @@ def test_the_same_stream_gives_the_same_rows_with_and_without_a_known_tree() -> 
 
 
 def test_hidden_randomness_is_refused() -> None:
-    generator = random.Random(1)
+    generators = (random.Random(1),)  # in a tuple no stand-in can take its place
 
     def hidden(data: float) -> Any:
-        return data + dpest.laplace(1.0) + generator.random()
+        return data + dpest.laplace(1.0) + generators[0].random()
 
-    with pytest.raises(NotReplayable, match="it draws from the random.Random generator"):
+    with pytest.raises(NotReplayable, match=r"it draws from the random\.Random"):
         TracedSampler(hidden).check(0.0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -89,10 +90,15 @@ def test_a_function_that_samples_by_itself() -> None:
     assert estimate_algorithm("mine", [([0.0], [1.0])], dist_func=sampled, eps=1.0, hist_bins=50) == pytest.approx(1.0, abs=0.1)
 
 
-def test_hidden_randomness_is_refused() -> None:
+def test_a_generator_is_traced() -> None:
     rng = np.random.default_rng(0)
+    found = estimate_algorithm("mine", [([0.0], [1.0])], dist_func=lambda data, eps: data[0] + rng.laplace(), eps=1.0)
+    assert found == pytest.approx(1.0, abs=1e-12)
+
+
+def test_hidden_randomness_is_refused() -> None:
     with pytest.raises(NotReplayable, match="use dpest draws"):
-        estimate_algorithm("mine", [([0.0], [1.0])], dist_func=lambda data, eps: data[0] + rng.laplace(), eps=1.0)
+        estimate_algorithm("mine", [([0.0], [1.0])], dist_func=lambda data, eps: data[0] + os.urandom(1)[0], eps=1.0)
 
 
 def test_verbose_prints_the_result(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,157 @@
+"""Where an author's code holds generators: in its arguments, closures, defaults, objects, classes and modules."""
+
+from __future__ import annotations
+
+import functools
+import random as stdlib
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+GENERATORS = (stdlib.Random, np.random.Generator, np.random.RandomState)
+_MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
+_MOST_LOOKED_AT = 1000
+_NOT_THE_AUTHORS = frozenset({"builtins", "numpy", "pandas", "scipy", "dpest", *sys.stdlib_module_names}) - {"__main__"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place that holds a value, and how another is put there."""
+
+    key: tuple[Any, ...]
+    value: Any
+    put: Callable[[Any], None]
+
+
+def places(*roots: Any) -> Iterator[Place]:
+    """Every place that the roots lead to."""
+    waiting: list[Any] = list(roots)
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST_LOOKED_AT:
+        x = waiting.pop(0)
+        if id(x) in seen or isinstance(x, GENERATORS):
+            continue
+        seen.add(id(x))
+        for place in _inside(x):
+            yield place
+            waiting.append(place.value)
+        waiting.extend(_beside(x))
+
+
+def _inside(x: Any) -> Iterator[Place]:
+    """What a value holds in places that can be changed."""
+    if isinstance(x, dict) and len(x) <= _MOST_ITEMS:
+        yield from _items(x)
+    elif isinstance(x, list) and len(x) <= _MOST_ITEMS:
+        yield from (Place((id(x), i), v, functools.partial(x.__setitem__, i)) for i, v in enumerate(x))
+    elif isinstance(x, functools.partial):
+        yield from (Place((id(x), i), v, functools.partial(_put_argument, x, i)) for i, v in enumerate(x.args))
+        yield from _items(x.keywords)
+    elif isinstance(x, types.FunctionType):
+        yield from _of_function(x)
+    elif isinstance(x, type):
+        yield from _of_class(x)
+    elif _authors(type(x)):
+        yield from _items(getattr(x, "__dict__", {}))
+        yield from _of_slots(x)
+
+
+def _beside(x: Any) -> Iterator[Any]:
+    """What a value leads to without holding it in such a place."""
+    if isinstance(x, tuple) and len(x) <= _MOST_ITEMS:
+        yield from x
+    elif isinstance(x, functools.partial):
+        yield x.func
+    elif isinstance(x, types.MethodType):
+        yield from (x.__func__, x.__self__)
+    elif isinstance(x, staticmethod | classmethod):
+        yield x.__func__
+    elif isinstance(x, property):
+        yield x.fget
+    elif isinstance(x, type):
+        yield from (c for c in x.__mro__[1:] if _authors(c))
+    elif hasattr(x, "__wrapped__") and not isinstance(x, types.ModuleType):
+        yield x.__wrapped__
+    if _authors(type(x)):
+        yield type(x)
+
+
+def _items(x: Any) -> Iterator[Place]:
+    for k, v in list(x.items()):
+        yield Place((id(x), k), v, functools.partial(x.__setitem__, k))
+
+
+def _put_argument(x: Any, i: int, value: Any) -> None:
+    args = [*x.args]
+    args[i] = value
+    x.__setstate__((x.func, tuple(args), x.keywords, x.__dict__))
+
+
+def _put_default(x: Any, i: int, value: Any) -> None:
+    defaults = [*x.__defaults__]
+    defaults[i] = value
+    x.__defaults__ = tuple(defaults)
+
+
+def _put_cell(cell: Any, value: Any) -> None:
+    cell.cell_contents = value
+
+
+def _of_function(x: types.FunctionType) -> Iterator[Place]:
+    for cell in x.__closure__ or ():
+        try:
+            yield Place((id(cell),), cell.cell_contents, functools.partial(_put_cell, cell))
+        except ValueError:  # not filled yet
+            continue
+    for i, v in enumerate(x.__defaults__ or ()):
+        yield Place((id(x), i), v, functools.partial(_put_default, x, i))
+    yield from _items(x.__kwdefaults__ or {})
+    if _home(x) not in _NOT_THE_AUTHORS:
+        yield from _named(x.__globals__, set(_names(x.__code__)))
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The names that a function and those inside it use."""
+    yield from code.co_names
+    for x in code.co_consts:
+        if isinstance(x, types.CodeType):
+            yield from _names(x)
+
+
+def _named(held: dict[str, Any], names: set[str]) -> Iterator[Place]:
+    """The global names of a function, and what it takes from modules of the author's by name."""
+    for name in names & held.keys():
+        value = held[name]
+        yield Place((id(held), name), value, functools.partial(held.__setitem__, name))
+        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in _NOT_THE_AUTHORS:
+            inside = vars(value)
+            for inner in names & inside.keys():
+                yield Place((id(inside), inner), inside[inner], functools.partial(inside.__setitem__, inner))
+
+
+def _of_class(x: type) -> Iterator[Place]:
+    if _authors(x):
+        for name, value in list(vars(x).items()):
+            if not (name.startswith("__") and name.endswith("__") and not isinstance(value, types.FunctionType)):
+                yield Place((id(x), name), value, functools.partial(type.__setattr__, x, name))
+
+
+def _of_slots(x: Any) -> Iterator[Place]:
+    for cls in type(x).__mro__:
+        slots = vars(cls).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if not name.startswith("__") and hasattr(x, name):
+                yield Place((id(x), name), getattr(x, name), functools.partial(object.__setattr__, x, name))
+
+
+def _home(x: Any) -> str:
+    name = getattr(x, "__module__", None)
+    return name.partition(".")[0] if isinstance(name, str) else ""
+
+
+def _authors(cls: type) -> bool:
+    return _home(cls) not in _NOT_THE_AUTHORS and not issubclass(cls, types.ModuleType)
