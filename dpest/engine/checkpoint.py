@@ -13,6 +13,7 @@ from typing import Any
 from dpest.errors import CheckpointError
 
 FORMAT = 3
+_HEADER = b"SQLite format 3\x00"
 _SCHEMA = """
 create table if not exists identity (id integer primary key check (id = 1), format integer not null, text text not null);
 create table if not exists chunk (key text not null, number integer not null, digest blob not null, content blob not null,
@@ -30,6 +31,7 @@ class Checkpoint:
         self.path = Path(path)
         if self.path.is_dir() or not self.path.parent.is_dir():
             raise CheckpointError(f"checkpoint={str(path)!r} must be a file in a folder that exists")
+        self._refuse_other_files()
         text = json.dumps(dict(identity), sort_keys=True, default=str)
         try:
             # A chunk may be stored from the thread that runs the question only; readers elsewhere open their own.
@@ -38,6 +40,14 @@ class Checkpoint:
         except sqlite3.DatabaseError as error:
             self._store.close()
             raise self._damaged(str(error)) from error
+
+    def _refuse_other_files(self) -> None:
+        """sqlite takes a short file of any kind for an empty database, and writes over it."""
+        if not self.path.is_file() or not self.path.stat().st_size:
+            return
+        with self.path.open("rb") as file:
+            if file.read(len(_HEADER)) != _HEADER:
+                raise self._damaged("it is not a checkpoint of dpest")
 
     def _open(self, text: str) -> None:
         problem = self._store.execute("pragma quick_check").fetchone()[0]

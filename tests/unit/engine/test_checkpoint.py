@@ -37,6 +37,15 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         Checkpoint(tmp_path / "other.db", IDENTITY)
 
 
+@pytest.mark.parametrize("content", [b"x", b"notes", b"a" * 5000])
+def test_a_file_of_another_kind_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match="not a checkpoint"):
+        Checkpoint(path, IDENTITY)
+    assert path.read_bytes() == content
+
+
 def test_every_truncation_is_refused_or_complete(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     with Checkpoint(path, IDENTITY) as store:
