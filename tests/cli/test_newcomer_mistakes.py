@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import sys
 from collections.abc import Callable
@@ -83,6 +84,10 @@ def hidden_random(x: float) -> Any:
     return x + random.random()
 
 
+def hidden_bytes(x: float) -> Any:
+    return x + os.urandom(1)[0]
+
+
 def exponential_of_noise(x: float) -> Any:
     return math.exp(x + dpest.laplace(1))  # type: ignore[arg-type]
 
@@ -113,8 +118,7 @@ def prints_noise(x: float) -> Any:
 
 MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
     "takes no input": (no_input, "cannot be called as no_input(data): too many positional arguments"),
-    "numpy.random inside": (hidden_numpy, "use dpest draws instead of random or numpy.random"),
-    "random inside": (hidden_random, "use dpest draws instead of random or numpy.random"),
+    "random bytes inside": (hidden_bytes, "use dpest draws instead of random or numpy.random"),
     "math.exp of a random value": (exponential_of_noise, "wrap the function with dpest.apply(function, value)"),
     "an index that is random": (index_by_noise, "cannot be used as an index or a range"),
     "a negative scale": (negative_scale, "laplace(scale) needs a positive finite number, got -1"),
@@ -130,6 +134,11 @@ def test_in_a_mechanism(mechanism: Callable[..., Any], words: str) -> None:
     with pytest.raises(DpestError) as caught:
         dpest.estimate(mechanism, (0.0, 1.0))
     assert words in str(caught.value)
+
+
+def test_random_and_numpy_random_are_answered() -> None:
+    assert dpest.estimate(hidden_random, (0.0, 1.0)).epsilon == math.inf
+    assert dpest.estimate(hidden_numpy, (0.0, 1.0)).epsilon == pytest.approx(1.0, abs=1e-12)
 
 
 def test_truth_of_a_draw_outside_a_mechanism() -> None:
