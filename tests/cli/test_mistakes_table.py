@@ -11,7 +11,8 @@ import pytest
 from dpest.cli import main
 
 MINE = """
-import math, random
+import math
+import os, random
 import numpy as np
 import dpest
 
@@ -47,11 +48,8 @@ def text(x):
 def exp(x):
     return math.exp(dpest.laplace(1))
 
-def numpy_noise(x):
-    return x + np.random.laplace()
-
-def python_noise(x):
-    return x + random.gauss(0, 1)
+def system_noise(x):
+    return x + os.urandom(1)[0]
 
 def positional_size(x):
     return x + dpest.laplace(0, 1)
@@ -72,7 +70,7 @@ def as_key(x):
     return {0: 1}[dpest.integers(0, 1)]
 
 def as_range(x):
-    return [0 for _ in range(dpest.integers(0, 3))]
+    return [0 for _ in range(dpest.laplace(3))]
 
 def as_int(x):
     return int(dpest.laplace(1))
@@ -135,8 +133,7 @@ estimate mine.py:returns_object {P}
 estimate mine.py:returns_function {P}
 estimate mine.py:text {P}
 estimate mine.py:exp {P}
-estimate mine.py:numpy_noise {P}
-estimate mine.py:python_noise {P}
+estimate mine.py:system_noise {P}
 estimate mine.py:positional_size {P}
 estimate mine.py:negative_scale {P}
 estimate mine.py:zero_scale {P}
@@ -222,7 +219,7 @@ check mine.py:noisy {P} --epsilon 1 --delta 2
 check mine.py:noisy {P} --epsilon 1 --delta -0.1
 check mine.py:noisy {P} --epsilon 1 --delta nan
 check mine.py:noisy --epsilon 1
-check mine.py:numpy_noise {P} --epsilon 1
+check mine.py:system_noise {P} --epsilon 1
 check mine.py:raises {P} --epsilon 1
 check mine.py:noisy {P} --claim 1
 check SVT1 --param eps=2
@@ -246,7 +243,7 @@ prove mine.py:noisy_list -n 2 --param nosuch=1
 prove mine.py:noisy_list -n 2 --certificate no/such/folder/c.json
 prove mine.py:noisy_list
 prove mine.py:raises
-prove mine.py:numpy_noise
+prove mine.py:system_noise
 audit
 audit nosuch
 audit mine.py:noisy
@@ -279,7 +276,7 @@ compose mine.py:noisy {P} --epsilon nan
 compose mine.py:noisy {P} --tolerance 0
 compose mine.py:noisy {P} --tolerance -1
 compose mine.py:noisy {P} --tolerance nan
-compose mine.py:numpy_noise {P}
+compose mine.py:system_noise {P}
 explain
 explain nosuch
 explain mine.py:noisy
