@@ -236,7 +236,7 @@ def _leaf_agrees(node: Any, expected: Any, returned: Any, run: PlainRun) -> bool
 def _agree(expected: Any, returned: Any, size: float) -> bool:
     """Whether a leaf is what was expected; `size` is that of the numbers from which the program computed it."""
     if not isinstance(expected, Value):
-        return _same_constant(expected, returned)
+        return _same_constant(expected, returned) or _rounded_to(expected, returned, size)
     if not isinstance(returned, int | float):
         return False
     if isinstance(expected.number, float):  # beyond what floats hold: the program's result has no digits to compare
@@ -246,6 +246,12 @@ def _agree(expected: Any, returned: Any, size: float) -> bool:
     if not expected.inexact:
         return bool(expected.number == returned)
     return abs(float(expected.number) - returned) <= max(expected.slack, ROUNDING * size, 1e-300)
+
+
+def _rounded_to(expected: Any, returned: Any, size: float) -> bool:
+    """Whether noise that cancels, as in (x + z) - z, left a number that differs from a constant by rounding alone."""
+    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in (expected, returned))
+    return numbers and abs(float(expected) - float(returned)) <= ROUNDING * size
 
 
 def _same_constant(a: Any, b: Any) -> bool:

@@ -266,3 +266,15 @@ def test_no_algorithm_of_the_gallery_is_accused(algorithm: Any) -> None:
 def test_no_random_program_is_accused(program: Any) -> None:
     trace(lambda data: program(data, dpest), (0, 1), {})
     TracedSampler(lambda data: program(data, dpest)).check((1, 0))
+
+
+def test_noise_that_cancels_leaves_rounding_and_no_accusation() -> None:
+    """(x + z) - z is x in the trace, and x up to rounding in the program."""
+
+    def cancelled(x: float) -> object:
+        z = dpest.gaussian(3)
+        return (x + z) - z
+
+    r = dpest.estimate(cancelled, (2, 2), method="exact")
+    assert r.upper == 0.0
+    assert dpest.estimate(cancelled, (2, 3), method="exact").lower == float("inf")
