@@ -195,6 +195,15 @@ def _uneven(value: Linear) -> bool:
     return all(d.law.discrete for d in draws) and not all(getattr(d.law, "integral", False) for d in draws)
 
 
+_FINEST = 1 << 20  # steps per unit of a discrete value that is rounded; with more, floats do not tell its ties
+
+
+def _too_fine(inner: Linear) -> bool:
+    """Whether discrete draws alone are rounded, in steps so fine that floats cannot tell which side of a bound they lie on."""
+    discrete = all(isinstance(d, Draw) and d.law.discrete for d, _ in inner.terms)
+    return discrete and common_denominator([inner.constant, *(c for _, c in inner.terms)]) > _FINEST
+
+
 def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafValue:
     """A value in which a rounding occurs: beside it only values with finitely many points, taken one by one."""
     loose = [(n, c) for n, c in value.terms if not has_finitely_many_points(linear(n))]
@@ -211,6 +220,8 @@ def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafVal
     inner, sign = floor_form(node, run, became)
     if not inner.terms:
         return Constant(plain_number(scale * sign * floor(inner.constant) + offset))
+    if _too_fine(inner):
+        return Constant(pinned(x, run, "an output that rounds discrete values on lattices without a common step, and", became))
     return Floor(inner, sign * scale, offset)
 
 
