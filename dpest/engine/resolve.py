@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, assert_never
 
 from dpest.engine.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
 from dpest.engine.literal import Literal
-from dpest.engine.whole import Program, Uneven, at_least
+from dpest.engine.whole import ROUNDING, AsWritten, Uneven, at_least
 from dpest.errors import ExactRefused
 from dpest.graph.logic import truth
 from dpest.graph.nodes import (
@@ -135,18 +135,10 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
             if isinstance(node, Extreme):
                 return _extreme_compared(condition, node, c, ask, became)
     expression = affine(value, ask, became)
-    program = partial(_said, condition, became)
+    program = AsWritten(condition, became)
     if any(isinstance(n, Rounded) for n, _ in expression.terms):
         return _rounded_compared(relation, expression, ask, became, program)
     return atomic(relation, expression, ask, program)
-
-
-def _said(condition: Any, became: Became, point: dict[int, int | float]) -> bool | None:
-    """What the program's own arithmetic says of a condition where the draws have these values."""
-    try:
-        return bool(evaluate(condition, {**became, **point}))
-    except (Unknown, ArithmeticError):
-        return None
 
 
 def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, became: Became) -> bool:
@@ -164,28 +156,39 @@ def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, 
 # -- roundings ---------------------------------------------------------------------------------------------------------
 
 
-def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Became, program: Program) -> bool:
+def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Became, program: AsWritten) -> bool:
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
-    node, c = value.terms[0]
+    node = value.terms[0][0]
     if len(value.terms) != 1:
         return atomic(relation, _unrounded(value, ask, became), ask, program)
     assert isinstance(node, Rounded)
-    bound = -value.constant / c
-    nearest = floor(bound + HALF)
-    said = program({id(node): nearest})
     if relation is Relation.EQ:
+        bound, nearest, said = _asked(value, program)
         ties = bound == nearest if said is None else said
         return ties and decide(_reaches(node, nearest), ask) and not decide(_reaches(node, nearest + 1), ask)
+    least, upwards = _least(relation, value, program)
+    return decide(_reaches(node, least), ask) == upwards
+
+
+def _asked(value: Linear, program: AsWritten) -> tuple[Rational, int, bool | None]:
+    """Where one rounding meets a constant, the whole number next to it, and what the program says there."""
+    node, c = value.terms[0]
+    bound = -value.constant / c
+    nearest = floor(bound + HALF)
+    if not float(ROUNDING) * program.size_beside(node, nearest) < abs(c) / 2:
+        raise ExactRefused("a rounded value beside numbers so large that floating-point rounding decides the comparison")
+    return bound, nearest, program({id(node): nearest})
+
+
+def _least(relation: Relation, value: Linear, program: AsWritten) -> tuple[int, bool]:
+    """(k, True) where the comparison says that the rounding is at least k, (k, False) where it says the opposite."""
+    bound, nearest, said = _asked(value, program)
     strict = relation is Relation.GT
-    if c > 0:
+    if value.terms[0][1] > 0:
         least = floor(bound) + 1 if strict else ceil(bound)
-        if said is not None:
-            least = min(least, nearest) if said else max(least, nearest + 1)
-        return decide(_reaches(node, least), ask)
+        return (least if said is None else min(least, nearest) if said else max(least, nearest + 1)), True
     most = ceil(bound) - 1 if strict else floor(bound)
-    if said is not None:
-        most = max(most, nearest) if said else min(most, nearest - 1)
-    return not decide(_reaches(node, most + 1), ask)
+    return (most if said is None else max(most, nearest) if said else min(most, nearest - 1)) + 1, False
 
 
 def _reaches(node: Rounded, k: int) -> Any:
@@ -317,25 +320,31 @@ def _comparable(margin: Linear) -> bool:
 def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
-    program = partial(_said, condition, became)
+    program = AsWritten(condition, became)
     if not value.terms:
         return settled(relation, value.constant, program)
-    node, c = value.terms[0]
+    node = value.terms[0][0]
     if isinstance(node, Rounded):
         assert ask is not None
-        inner, sign = floor_form(node, ask, became)
-        bound, strict = -value.constant / (c * sign), relation is Relation.GT
-        if c * sign > 0:
-            inner = combine(inner, linear(floor(bound) + 1 if strict else ceil(bound)), -1)
-            relation = Relation.GE
-        else:
-            inner = combine(linear(ceil(bound) if strict else floor(bound) + 1), inner, -1)
-            relation = Relation.GT
-        return _as_literal(Compare(relation, inner), ask, became)
+        return _rounding_literal(node, *_least(relation, value, program), ask, became)
     terms = tuple((n, k) for n, k in value.terms if isinstance(n, Draw))
     if any(not d.law.discrete for d, _ in terms):
         return Literal(terms, value.constant)
     return at_least(terms, value.constant, relation, program)
+
+
+def _rounding_literal(node: Rounded, least: int, upwards: bool, ask: Ask, became: Became) -> Literal | bool:
+    """Whether a rounding is at least a whole number (or is not), as a single inequality."""
+    reaches = _reaches(node, least)
+    if isinstance(reaches, bool):
+        return reaches == upwards
+    inner = affine(reaches.value, ask, became)
+    if len(inner.terms) > 1 and any(isinstance(n, Rounded) for n, _ in inner.terms):
+        inner = _unrounded(inner, ask, became)
+    one = _as_literal(Compare(reaches.relation, inner, reaches.written), ask, became)
+    if isinstance(one, bool):
+        return one == upwards
+    return one if upwards else one.negated()
 
 
 # -- values with finitely many points ----------------------------------------------------------------------------------
