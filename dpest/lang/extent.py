@@ -48,31 +48,53 @@ _UNKNOWN = Extent(math.inf, 0.0, False)
 _TRUTH = Extent(1.0, 1.0, True)
 
 
-def extent(node: Any, given: Mapping[int, Extent] | None = None) -> Extent:
+def extent(node: Any, known: Mapping[int, Any] | None = None) -> Extent:
     """The extent of a value, taking into account all that the author computed on the way to it.
 
-    `given` has the extents of nodes that are known, by their id.
+    `known` has what nodes came down to, by their id: numbers, or nodes that stand in for them.
     """
-    if not is_node(node):
-        return of_number(node)
-    known = dict(given or {})
-    stack = [node]
+    known = known or {}
+    found: dict[int, Extent] = {}
+
+    def at(x: Any) -> Extent:
+        return found[id(x)] if is_node(x) else of_number(x)
+
+    stack = [node] if is_node(node) else []
     while stack:  # not recursive: sums of thousands of values are that deep
         current = stack[-1]
-        waiting = [] if id(current) in known else [x for x in _parts(current) if is_node(x) and id(x) not in known]
-        if waiting:
+        stand_in = known.get(id(current), current)
+        parts = _parts(current) if stand_in is current else (stand_in,)
+        waiting = [x for x in parts if is_node(x) and id(x) not in found]
+        if waiting and id(current) not in found:
             stack.extend(waiting)
             continue
-        if id(current) not in known:
-            known[id(current)] = _of_node(current, lambda x: known[id(x)] if is_node(x) else of_number(x))
+        if id(current) not in found:
+            found[id(current)] = _of_node(current, at) if stand_in is current else at(stand_in)
         stack.pop()
-    return known[id(node)]
+    return at(node)
+
+
+def compared(condition: Any, known: Mapping[int, Any] | None = None) -> Extent:
+    """The extent of what a comparison subtracts from each other; other conditions are settled elsewhere."""
+    if not isinstance(condition, Compare):
+        return _TRUTH
+    sides = [extent(x, known) for x in (condition.written[1] if condition.written else (condition.value,))]
+    return Extent(sum(s.size for s in sides), min(s.grain for s in sides), all(s.exact for s in sides))
 
 
 def _parts(node: Node) -> tuple[Any, ...]:
-    """What a node is computed from, as it was written."""
-    if isinstance(node, Linear | Compare | Rounded) and node.written is not None:
-        return node.written[1] if not isinstance(node, Rounded) else (*node.written[1], node.value)
+    """What a node is computed from, as it was written; what is decided before it counts as a number is none of it."""
+    match node:
+        case Linear(written=written) if written is not None:
+            return written[1]
+        case Rounded(value=value, written=written) if written is not None:
+            return (*written[1], value)
+        case Rounded(value=Linear(written=written) as value) if written is not None:
+            return (*written[1], value)
+        case Where(yes=yes, no=no):
+            return yes, no
+        case Compare() | Not() | All() | ArgExtreme():
+            return ()
     return children(node)
 
 
@@ -92,15 +114,12 @@ def _of_node(node: Node, at: Callable[[Any], Extent]) -> Extent:
             return _of_draw(law)
         case Linear(written=written):
             return _exactly(node, at) if written is None else _applied(written[0], [at(x) for x in written[1]])
-        case Compare(value=value, written=written):
-            sides = [at(x) for x in (written[1] if written else (value,))]
-            return Extent(sum(s.size for s in sides), 1.0, all(s.exact for s in sides))
-        case Not() | All():
-            return _least([at(x) for x in children(node)], _TRUTH)
+        case Compare() | Not() | All():
+            return _TRUTH  # decided before it counts as a number
         case ArgExtreme(values=values):
-            return _least([at(x) for x in values], Extent(float(len(values)), 1.0, True))
-        case Where(condition=condition, yes=yes, no=no):
-            return _least([at(condition)], _either([at(yes), at(no)]))
+            return Extent(float(len(values)), 1.0, True)
+        case Where(yes=yes, no=no):
+            return _either([at(yes), at(no)])
         case Extreme(values=values):
             return _either([at(x) for x in values])
         case Rounded():
@@ -177,12 +196,6 @@ def _checked(size: float, grain: float, exact: bool) -> Extent:
 
 def _either(options: list[Extent]) -> Extent:
     return Extent(max(o.size for o in options), min(o.grain for o in options), all(o.exact for o in options))
-
-
-def _least(decided_by: list[Extent], value: Extent) -> Extent:
-    """A value that is chosen by others: rounding in those may turn the choice."""
-    size = max([value.size, *(d.size for d in decided_by)])
-    return Extent(size, value.grain, value.exact and all(d.exact for d in decided_by))
 
 
 def _rounded(node: Rounded, at: Callable[[Any], Extent]) -> Extent:

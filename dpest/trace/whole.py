@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
-from dpest.lang.extent import Extent, extent, of_number
+from dpest.lang.extent import Extent, compared
 from dpest.lang.nodes import Draw, Node, Relation, plain_number
 from dpest.lang.plain import Unknown, evaluate
 from dpest.laws.law import Discrete
@@ -54,11 +54,12 @@ class AsWritten:
     @cached_property
     def extent(self) -> Extent:
         """How large the numbers on the way are, and whether any of them is rounded."""
-        return extent(self.condition)
+        return compared(self.condition, self.known)
 
     def size_beside(self, node: Node, k: int) -> float:
-        """How large the numbers on the way are where a rounded value is k."""
-        return extent(self.condition, {id(node): of_number(k)}).size
+        """How large the numbers on the way are where a rounded value is k; 0 where continuous noise cancels in them."""
+        size = compared(self.condition, {**self.known, id(node): k}).size
+        return size if math.isfinite(size) else 0.0
 
 
 class Uneven(ExactRefused):
