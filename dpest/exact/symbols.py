@@ -40,7 +40,7 @@ from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
 
 # Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.
-LIMITS = Limits(paths=5_000)
+LIMITS = Limits(paths=5_000, work=1_200_000)
 
 
 @dataclass(frozen=True)

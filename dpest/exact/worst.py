@@ -24,8 +24,9 @@ from dpest.graph.nodes import Linear, ancestors, children
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational
 
-# Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more.
-_DISTANCES = (40.0, 150.0, 12.0, 1e4, 4.0, 1.0, 1e6, 1e8)
+# Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more. At 0 all
+# conditions are even: sums of maxima lose most there, and spread inputs come near it only far out in the tails.
+_DISTANCES = (40.0, 0.0, 150.0, 12.0, 1e4, 4.0, 1.0, 1e6, 1e8)
 _MOST_MIXED = 4  # inputs without one worst end of which every combination of ends is looked at
 _FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
 _MOST_STEPS = 3  # regions of largest cost that are tried
