@@ -13,12 +13,14 @@ from dpest.analysis.exact import collector_paused, estimate_exactly
 from dpest.doors.search import Found, lower_side
 from dpest.doors.table import Sweep
 from dpest.engine.trace import Trace, trace
-from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, RandomTruth, UnsupportedOperation
+from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, NotAffine, RandomTruth, UnsupportedOperation
 from dpest.exact.adjacency import check_adjacency, finite_values
 from dpest.exact.align import rounded_up
 from dpest.exact.finite import adjacent_pairs, symmetry_key
+from dpest.exact.symbols import Unknown
 from dpest.exact.upper import Question, Upper, upper_side
 from dpest.exact.wording import obstacle_text
+from dpest.graph.nodes import draws_of
 from dpest.inputs import Pair, as_parameters
 from dpest.results import TIGHT, Evidence, PairResult, Result
 
@@ -152,10 +154,12 @@ def _proved(question: Question, start: float) -> Result:
             upper = upper_side(question)
     except (RandomTruth, UnsupportedOperation, InvalidLaw) as error:
         raise InvalidInput(_needs_a_number(question, str(error).split(":")[0].split(" (")[0])) from error
+    except NotAffine as error:
+        reason = str(error)
+        if any(isinstance(d.law, Unknown) for x in error.values for d in draws_of(x)):
+            raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
     except ExactRefused as error:
         reason = str(error)
-        if "product of two random values" in reason or "division by a random value" in reason:
-            raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
     found = lower_side(question, upper)
     return _result(question, upper, found, reason, start)
 
@@ -176,7 +180,7 @@ def _result(question: Question, upper: Upper | None, found: Found, reason: str, 
     notes = []
     if certificate is None and lower < math.inf:
         why = reason or (obstacle_text(upper) if upper is not None else "")
-        notes.append(f"no proof found: {why}; the pair shown is a lower bound")
+        notes.append(f"no proof found: {why}" + ("; the pair shown is a lower bound" if best is not None else ""))
     elif certificate is None:
         notes.append(f"infinite: {obstacle_text(upper) if upper is not None else reason}")
     elif bound - lower > TIGHT * bound:

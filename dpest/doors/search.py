@@ -194,7 +194,7 @@ def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
     step = sensitivity if f.whole else sensitivity * (1 - _BESIDE)
     beside = (0.0, -1.0, 1.0) if f.whole else (0.0, -_BESIDE, _BESIDE)
     around = [m + s + t for m in marks for s in beside for t in (0.0, -step, step)]
-    far = [] if math.isfinite(f.low) and math.isfinite(f.high) else [0.0, sensitivity, 100.0, -100.0]
+    far = [0.0] if math.isfinite(f.low) and math.isfinite(f.high) else [0.0, sensitivity, 100.0, -100.0]
     listed = [v for v in (f.low, f.high, *far, *around) if math.isfinite(v) and f.low <= v <= f.high]
     return sorted({float(round(v)) if f.whole else v for v in listed})
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from dpest.exact.adjacency import Box, Range
+from dpest.exact.adjacency import Box
 from dpest.exact.align import rounded_up
 from dpest.exact.cells import cell
 from dpest.exact.certificate import Case, Certificate, Step
 from dpest.exact.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
 from dpest.exact.policy import Policy, Shift, cost_of, is_whole
+from dpest.exact.ranges import Range
 from dpest.exact.regions import Region, Row
 from dpest.exact.storage import digest_of
 from dpest.laws.law import Law

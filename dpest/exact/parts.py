@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpest.engine.links import Links
-from dpest.exact.adjacency import Range
+from dpest.exact.ranges import Range
 from dpest.exact.regions import Region, Released, Row
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational

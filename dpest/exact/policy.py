@@ -10,10 +10,11 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpest.exact.adjacency import Box, Range
+from dpest.exact.adjacency import Box
 from dpest.exact.folding import Known, solve_folded
 from dpest.exact.parts import Folded, Part, folded, parts
 from dpest.exact.programs import Program
+from dpest.exact.ranges import Range
 from dpest.exact.regions import Region, Released, Row
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational

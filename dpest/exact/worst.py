@@ -20,7 +20,7 @@ from dpest.exact.cross import conditions
 from dpest.exact.policy import Policy, Shift
 from dpest.exact.regions import Region, Row
 from dpest.exact.upper import Traced, Upper
-from dpest.graph.nodes import Linear, ancestors, children
+from dpest.graph.nodes import Linear, Rounded, ancestors, children, linear
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational
 
@@ -301,4 +301,7 @@ def landmarks(traced: Traced) -> list[float]:
         if isinstance(node, Linear) and len(node.terms) == 1:
             out.add(-float(node.constant) / float(node.terms[0][1]))
         out.update(float(x) for x in children(node) if isinstance(x, int | float) and math.isfinite(x))
+        if isinstance(node, Rounded):  # halves are rounded to the even side: up from one, down from the next
+            inner = linear(node.value)
+            out.update(float((Rational(1, 2) - inner.constant) / c) for _, c in inner.terms[:1])
     return sorted(out)[:_MOST_LANDMARKS]

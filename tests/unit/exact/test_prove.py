@@ -115,6 +115,12 @@ def total(rows: Any, scale: float = 2.0) -> Any:
         (lambda x: (5 if x > 3 else x) + dpest.laplace(1.0), {}, 3.0),
         (lambda x: (1 if x == 3 else 0) + dpest.laplace(1.0), {}, 1.0),
         (lambda x: 1 if x > 3 else 0, {}, INF),
+        (lambda x: math.floor(x) + dpest.laplace(1.0), {}, 1.0),
+        (lambda x: round(x) + dpest.laplace(1.0), {}, 2.0),  # halves go to the even side: 0.5 and 1.5 become 0 and 2
+        (lambda x: round(x) + dpest.laplace(1.0), {"adjacency": "monotone"}, 2.0),
+        (lambda x: x * x + dpest.laplace(1.0), {"domain": (-1, 3), "sensitivity": 9}, 9.0),
+        (lambda x, rng: x + rng.laplace(0.0, 2.0), {}, 1 / 2),
+        (lambda rows, rng: sum(rows) + rng.laplace(0.0, 2.0), {"n": 2, "adjacency": "add_remove", "domain": (0, 3)}, 3 / 2),
         (lambda x: x + dpest.geometric(2.0), {"domain": int}, 1 / 2),
         (lambda x: x + dpest.geometric(2.0), {}, INF),
         (lambda x: x + dpest.gaussian(2.0), {}, INF),
@@ -207,6 +213,14 @@ def test_bounded_is_not_tight() -> None:
     assert "not tight" in p.notes[0]
 
 
+def test_a_product_of_draws_is_no_product_with_the_input() -> None:
+    p = dpest.prove(lambda x: x + dpest.laplace(1.0) * dpest.laplace(2.0))
+    assert p.upper == INF
+    assert p.notes[0].startswith("no proof found: a product of two random values")
+    with pytest.raises(InvalidInput, match="cannot be an unknown input"):
+        dpest.prove(lambda x: x * dpest.laplace(1.0))
+
+
 def test_claims_over_all_inputs_in_tests() -> None:
     from dpest.testing import PrivacyViolation, assert_private
 
@@ -216,6 +230,11 @@ def test_claims_over_all_inputs_in_tests() -> None:
     assert assert_private(mechanism, 0.5, n=1, all_inputs=True).proof is not None
     with pytest.raises(PrivacyViolation, match="violated over all linf-adjacent inputs"):
         assert_private(mechanism, 0.4, n=1, all_inputs=True)
+
+    def with_generator(xs: Any, rng: Any) -> Any:
+        return xs[0] + rng.laplace(0.0, 2.0)
+
+    assert assert_private(with_generator, 0.5, n=1, all_inputs=True).proof is not None
     with pytest.raises(InvalidInput, match="leave out pairs"):
         assert_private(mechanism, 0.5, ([0.0], [1.0]), all_inputs=True)
 
