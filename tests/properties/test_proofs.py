@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import dpest
-from dpest.analysis.exact import estimate_exactly
 from dpest.doors.prove import proved_bound
 from dpest.errors import DpestError, ExactRefused
-from dpest.exact.certificate import Certificate
-from dpest.exact.upper import Question, upper_side
+from dpest.exact.answer import estimate_exactly
+from dpest.exact.proof.certificate import Certificate
+from dpest.exact.proof.upper import Question, upper_side
 from dpest.inputs import Pair
 from tests.properties.random_questions import random_question
 from tests.strategies import Program, deciding_programs, finite_programs, releasing_programs
