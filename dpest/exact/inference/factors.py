@@ -267,9 +267,10 @@ class Integral(Factor):
             here = {v: np.asarray(a)[row][:, None] for v, a in values.items()}
             here[self.draw] = x
             out, error = law.log_density(x), np.asarray(law.error)
-            for f in self.factors:
-                logs, more = f.log(here)
-                out, error = out + logs, error + more
+            with np.errstate(over="ignore"):  # two logarithms near -1e308 add up to that of zero
+                for f in self.factors:
+                    logs, more = f.log(here)
+                    out, error = out + logs, error + more
             return out, error
 
         found = self._gaps_filled(integrate(log_f, with_tails(columns, low, high, self._finest)), log_f, values, low, rows)
