@@ -9,7 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from dpest.doors.search import Found, lower_side
+from dpest.doors.search import Found, farthest_pair, lower_side
 from dpest.doors.table import Sweep
 from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, NotAffine, RandomTruth, UnsupportedOperation
 from dpest.exact.answer import collector_paused, estimate_exactly
@@ -17,6 +17,7 @@ from dpest.exact.inference.paths import trace
 from dpest.exact.proof.adjacency import check_adjacency, finite_values
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.finite import adjacent_pairs, symmetry_key
+from dpest.exact.proof.gaussian import GaussianProof, gaussian_proof
 from dpest.exact.proof.symbols import Unknown
 from dpest.exact.proof.upper import Question, Upper, upper_side
 from dpest.exact.proof.wording import obstacle_text
@@ -162,7 +163,10 @@ def _proved(question: Question, start: float) -> Result:
     except ExactRefused as error:
         reason = str(error)
     found = lower_side(question, upper)
-    return _result(question, upper, found, reason, start)
+    normal = None if upper is None or upper.bound is not None else gaussian_proof(question, upper.traced)
+    if normal is not None:
+        found = farthest_pair(question, upper, found, normal.mu)
+    return _result(question, upper, found, reason, start, normal)
 
 
 def _needs_a_number(question: Question, what: str) -> str:
@@ -173,7 +177,9 @@ def _needs_a_number(question: Question, what: str) -> str:
     )
 
 
-def _result(question: Question, upper: Upper | None, found: Found, reason: str, start: float) -> Result:
+def _result(
+    question: Question, upper: Upper | None, found: Found, reason: str, start: float, normal: GaussianProof | None
+) -> Result:
     certificate = None if upper is None else upper.certificate
     bound = math.inf if certificate is None else rounded_up(certificate.bound)
     best = found.best
@@ -186,6 +192,11 @@ def _result(question: Question, upper: Upper | None, found: Found, reason: str, 
         notes.append(f"infinite: {obstacle_text(upper) if upper is not None else reason}")
     elif bound - lower > TIGHT * bound:
         notes.append("bounded, not tight: alignments are not complete, or the worst pair was not found")
+    if normal is not None:
+        notes.append(
+            f"Gaussian differential privacy with mu = {normal.mu:.9g} for every adjacent pair, proved: ask .epsilon_at(1e-5), "
+            ".delta(1.0) or .compose(k) for the curve over all adjacent inputs"
+        )
     value = bound if certificate is not None else lower
     return Result(
         epsilon=value,
@@ -202,7 +213,7 @@ def _result(question: Question, upper: Upper | None, found: Found, reason: str, 
         seconds=time.perf_counter() - start,
         notes=tuple(notes),
         scope=scope(question),
-        proof=certificate,
+        proof=normal if certificate is None else certificate,
     )
 
 

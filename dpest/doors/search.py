@@ -99,6 +99,52 @@ def lower_side(question: Question, upper: Upper | None) -> Found:
     return Found(search.best, search.tried)
 
 
+def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: float) -> Found:
+    """The pair of infinite loss that is easiest to tell apart: at a distance of mu nothing is farther."""
+    goal = math.erf(mu / math.sqrt(8)) * (1 - ENOUGH)  # the total variation of two normal laws
+    best, most, tried = found.best, -1.0, found.tried
+    end = time.perf_counter() + _OTHER_SECONDS
+    ask = _whole(question)
+    first = [] if best is None else [best.pair]
+    for pair in itertools.islice(itertools.chain(first, _far_apart(question, upper), _candidates(question, upper)), _MOST_TRIES):
+        try:
+            result = ask(pair)
+            assert result.profile is not None
+            distance = float(result.profile.delta(0.0).lower)
+        except DpestError:
+            continue
+        tried += 1
+        if distance > most:
+            best, most = result, distance
+        if most >= goal or time.perf_counter() > end:
+            break
+    return Found(best, tried)
+
+
+def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
+    """Each kind of difference at its full size: from the lowest of the values that matter to the highest that is allowed."""
+    if upper is None:
+        return
+    inputs = upper.traced.inputs
+    values = [_ends(f, question.sensitivity, landmarks(upper.traced)) for f in inputs.fields]
+    low = [v[0] for v in values]
+    if question.adjacency == "add_remove":
+        for r, places in enumerate(inputs.rows):
+            for end in (-1, 0):
+                full = inputs.fill([values[i][end] if i in places else x for i, x in enumerate(low)])
+                yield Pair("", full, [row for k, row in enumerate(full) if k != r])
+        return
+    for moves in boxes(question.adjacency, inputs, question.sensitivity):
+        base = list(low)
+        far = list(low)
+        for i, (_, most) in moves.items():
+            f = inputs.fields[i]
+            if math.isfinite(most):
+                base[i] = f.low if math.isfinite(f.low) else 0.0
+            far[i] = min(base[i] + most, f.high) if math.isfinite(most) else values[i][-1]
+        yield Pair("", inputs.fill(base), inputs.fill(far))
+
+
 Ask = Callable[[Pair], PairResult]
 
 

@@ -53,6 +53,7 @@ NOISES: dict[str, Noise] = {
     "uniform": lambda: dpest.uniform(-1, 1),
     "geometric": lambda: dpest.geometric(2.0),
     "gaussian": lambda: dpest.gaussian(1.0),
+    "wide gaussian": lambda: dpest.gaussian(3.0),
     "integers": lambda: dpest.integers(0, 2),
     "coin": lambda: dpest.bernoulli(0.3) + 0,
     "cauchy": lambda: dpest.from_scipy(stats.cauchy(scale=1.5)),
@@ -172,11 +173,11 @@ class RandomQuestion:
         return rows, [_moved(self.domain, row, self.sensitivity, rng, sign) for row in rows]
 
 
-def random_question(rng: random.Random) -> RandomQuestion:
-    """One mechanism with its inputs."""
+def random_question(rng: random.Random, usual: tuple[str, ...] = USUAL, often: float = 0.7) -> RandomQuestion:
+    """One mechanism with its inputs; its noise is of the usual families as often as is said."""
     release = rng.choice(RELEASES)
     chosen = [rng.choice(list(STATISTICS)) for _ in range(2)]
-    noises = [rng.choice(USUAL if rng.random() < 0.7 else list(NOISES)) for _ in range(2)]
+    noises = [rng.choice(usual if rng.random() < often else list(NOISES)) for _ in range(2)]
     adjacency = rng.choice(["linf", "l1", "monotone", "replace", "add_remove"])
     # A row that becomes any other row moves a sum without a bound, unless its domain has one.
     domain = rng.choice(DOMAINS if adjacency in ("linf", "l1", "monotone") or rng.random() < 0.3 else DOMAINS[2:])

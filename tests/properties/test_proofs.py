@@ -15,11 +15,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import dpest
+from dpest.curves.curve import Curve
 from dpest.doors.prove import proved_bound
 from dpest.errors import DpestError, ExactRefused
 from dpest.exact.answer import estimate_exactly
 from dpest.exact.proof.certificate import Certificate
-from dpest.exact.proof.upper import Question, upper_side
+from dpest.exact.proof.gaussian import gaussian_proof
+from dpest.exact.proof.upper import Question, traced_question, upper_side
 from dpest.inputs import Pair
 from tests.properties.random_questions import random_question
 from tests.strategies import Program, deciding_programs, finite_programs, releasing_programs
@@ -112,6 +114,43 @@ def test_mechanisms_of_no_list_are_never_below_an_adjacent_pair() -> None:
 @pytest.mark.slow
 def test_mechanisms_of_no_list_are_never_below_ten_thousand_adjacent_pairs() -> None:
     print(check_questions(2, 10_000, 12))
+
+
+def check_gaussian(seed: int, pairs: int) -> Counter[str]:
+    """delta(epsilon) of random adjacent pairs of mechanisms with Gaussian noise, beside the curve that is proved for all."""
+    seen: Counter[str] = Counter()
+    while seen["pairs"] < pairs:
+        rng = random.Random(f"{seed} {seen['questions']}")
+        seen["questions"] += 1
+        asked = random_question(rng, ("gaussian", "wide gaussian"), 0.95)
+        question = Question(asked.mechanism, {}, asked.n, asked.adjacency, asked.sensitivity, asked.domain)
+        try:
+            proof = gaussian_proof(question, traced_question(question))
+        except DpestError:
+            continue
+        seen["proved"] += proof is not None
+        for _ in range(0 if proof is None else 4):
+            assert proof is not None
+            pair = Pair("", *asked.pair(rng))
+            try:
+                (found,) = estimate_exactly(asked.mechanism, [pair], {}).pairs
+                assert found.profile is not None
+                told = [found.profile.delta(e).lower for e in (0.0, 0.4, 2.0)]
+            except DpestError:
+                continue
+            seen["pairs"] += 1
+            bounds = [Curve.gaussian(proof.mu).delta(e).upper for e in (0.0, 0.4, 2.0)]
+            assert all(a <= b * (1 + 1e-9) for a, b in zip(told, bounds, strict=True)), (asked, pair, proof.mu, told, bounds)
+    return seen
+
+
+def test_gaussian_privacy_is_never_below_an_adjacent_pair() -> None:
+    assert check_gaussian(1, 80)["proved"] >= 15
+
+
+@pytest.mark.slow
+def test_gaussian_privacy_is_never_below_two_thousand_adjacent_pairs() -> None:
+    print(check_gaussian(2, 2_000))
 
 
 @examples(40)

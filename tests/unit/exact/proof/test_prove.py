@@ -12,7 +12,7 @@ import pytest
 
 import dpest
 from dpest.algorithms import find
-from dpest.errors import InvalidInput, NotCovered, UnknownName
+from dpest.errors import InvalidInput, UnknownName
 from tests.published import PUBLISHED
 
 INF = math.inf
@@ -237,8 +237,3 @@ def test_claims_over_all_inputs_in_tests() -> None:
     assert assert_private(with_generator, 0.5, n=1, all_inputs=True).proof is not None
     with pytest.raises(InvalidInput, match="leave out pairs"):
         assert_private(mechanism, 0.5, ([0.0], [1.0]), all_inputs=True)
-
-
-def test_a_proof_has_no_delta() -> None:
-    with pytest.raises(NotCovered, match="bounds epsilon alone"):
-        dpest.prove(lambda x: x + dpest.laplace(1.0)).delta(0.5)
