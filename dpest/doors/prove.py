@@ -19,7 +19,7 @@ from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.finite import adjacent_pairs, symmetry_key
 from dpest.exact.proof.gaussian import GaussianProof, gaussian_proof
 from dpest.exact.proof.symbols import Unknown
-from dpest.exact.proof.upper import Question, Upper, upper_side
+from dpest.exact.proof.upper import Question, Upper, scope, upper_side
 from dpest.exact.proof.wording import obstacle_text
 from dpest.inputs import Pair, as_parameters
 from dpest.lang.nodes import draws_of
@@ -215,15 +215,6 @@ def _result(
         scope=scope(question),
         proof=normal if certificate is None else certificate,
     )
-
-
-def scope(question: Question) -> str:
-    """Which inputs the answer is about, in words."""
-    distance = (
-        "" if question.sensitivity == 1 or question.adjacency in ("replace", "add_remove") else f" (by {question.sensitivity:g})"
-    )
-    rows = "" if question.n is None else f" of {question.n} row{'s' if question.n > 1 else ''}"
-    return f"all {question.adjacency}-adjacent inputs{rows}{distance}"
 
 
 def _method(certificate: Any, found: Found) -> str:

@@ -53,6 +53,7 @@ class Named:
 def named_pairs(upper: Upper) -> Iterator[Named]:
     """Pairs of inputs on which the mechanism may lose most, most promising first."""
     ways = [_ways(upper.traced, *target) for target in _targets(upper)]
+    yield from itertools.chain.from_iterable(itertools.islice(way, 2) for way in ways[:1])
     while ways:  # the best guess for each region first, then the next one
         for way in list(ways):
             pair = next(way, None)
