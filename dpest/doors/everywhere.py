@@ -11,7 +11,7 @@ from dpest.exact.answer import collector_paused
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
 from dpest.exact.proof.upper import Question, proved_on, scope, traced_question
-from dpest.inputs import L1_PATTERNS, Pair
+from dpest.inputs.pairs import L1_PATTERNS, Pair
 from dpest.results import TIGHT
 from dpest.trace.explore import Limits
 

@@ -22,7 +22,7 @@ from dpest.exact.answer import estimate_exactly
 from dpest.exact.proof.certificate import Certificate
 from dpest.exact.proof.gaussian import gaussian_proof
 from dpest.exact.proof.upper import Question, traced_question, upper_side
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from tests.properties.random_questions import random_question
 from tests.strategies import Program, deciding_programs, finite_programs, releasing_programs
 
