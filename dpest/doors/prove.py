@@ -25,6 +25,7 @@ from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import check_adjacency, check_keywords, check_mechanism, check_progress
 from dpest.lang.nodes import draws_of
 from dpest.results import TIGHT, Evidence, PairResult, Result
+from dpest.run.progress import Progress, showing
 from dpest.trace.explore import Trace
 
 
@@ -84,31 +85,20 @@ def prove(
         sizes = list(n)
         if not sizes:
             raise InvalidInput("n names no size: write n=3 for three rows, or n=[1, 2, 4] to see how the loss grows")
-        return Sweep(
-            "n",
-            tuple(
-                (
-                    k,
-                    prove(
-                        mechanism,
-                        k,
-                        adjacency=adjacency,
-                        sensitivity=sensitivity,
-                        domain=domain,
-                        progress=progress,
-                        params=params,
-                        **keywords,
-                    ),
-                )
-                for k in sizes
-            ),
-        )
+        options = {"adjacency": adjacency, "sensitivity": sensitivity, "domain": domain, "params": params}
+        rows: list[tuple[int, Result]] = []
+        with showing(progress, "sizes") as show:
+            for k in sizes:
+                show(len(rows), len(sizes), f"proof for n = {k}")
+                rows.append((k, prove(mechanism, k, progress=False, **options, **keywords)))
+        return Sweep("n", tuple(rows))
     question = _question(mechanism, n, adjacency, sensitivity, domain, as_parameters(params, keywords))
     start = time.perf_counter()
     values = finite_values(domain)
-    if values is not None:
-        return _enumerated(question, values, start)
-    return _proved(question, start)
+    with showing(progress, "steps") as show:
+        if values is not None:
+            return _enumerated(question, values, start)
+        return _proved(question, start, show)
 
 
 def proved_bound(
@@ -149,13 +139,13 @@ def _question(
     return Question(mechanism, params, None if n is None else int(n), name, float(sensitivity), domain)
 
 
-def _proved(question: Question, start: float) -> Result:
+def _proved(question: Question, start: float, show: Progress) -> Result:
     """Unknown inputs: alignments from above, the pair that they name from below."""
     upper: Upper | None = None
     reason = ""
     try:
         with collector_paused():
-            upper = upper_side(question)
+            upper = upper_side(question, show)
     except (RandomTruth, UnsupportedOperation, InvalidLaw) as error:
         raise InvalidInput(_needs_a_number(question, str(error).split(":")[0].split(" (")[0])) from error
     except NotAffine as error:
@@ -164,10 +154,10 @@ def _proved(question: Question, start: float) -> Result:
             raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
     except ExactRefused as error:
         reason = str(error)
-    found = lower_side(question, upper)
+    found = lower_side(question, upper, show)
     normal = None if upper is None or upper.bound is not None else gaussian_proof(question, upper.traced)
     if normal is not None:
-        found = farthest_pair(question, upper, found, normal.mu)
+        found = farthest_pair(question, upper, found, normal.mu, show)
     return _result(question, upper, found, reason, start, normal)
 
 

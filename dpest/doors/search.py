@@ -25,6 +25,7 @@ from dpest.exact.proof.worst import Named, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.numerics.rationals import exact
 from dpest.results import TIGHT, PairResult
+from dpest.run.progress import Progress, silent
 
 ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
@@ -47,8 +48,8 @@ class Found:
 
 
 class _Search:
-    def __init__(self, question: Question, bound: float) -> None:
-        self.question, self.bound = question, bound
+    def __init__(self, question: Question, bound: float, show: Progress) -> None:
+        self.question, self.bound, self.show = question, bound, show
         self.best: PairResult | None = None
         self.tried = 0
         self.seen: set[str] = set()
@@ -70,6 +71,7 @@ class _Search:
             return False
         self.seen.add(key)
         self.tried += 1
+        self.show(self.tried, _MOST_TRIES, "looking for the worst pair")
         try:
             found = ask(pair)
         except DpestError:
@@ -80,10 +82,10 @@ class _Search:
         return False
 
 
-def lower_side(question: Question, upper: Upper | None) -> Found:
+def lower_side(question: Question, upper: Upper | None, show: Progress = silent) -> Found:
     """The pair of largest loss that was found."""
     bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
-    search = _Search(question, bound)
+    search = _Search(question, bound, show)
     start = time.perf_counter()
     if upper is not None:
         forms = _Forms(question, upper)
@@ -99,7 +101,7 @@ def lower_side(question: Question, upper: Upper | None) -> Found:
     return Found(search.best, search.tried)
 
 
-def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: float) -> Found:
+def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: float, show: Progress = silent) -> Found:
     """The pair of infinite loss that is easiest to tell apart: at a distance of mu nothing is farther."""
     goal = math.erf(mu / math.sqrt(8)) * (1 - ENOUGH)  # the total variation of two normal laws
     best, most, tried = found.best, -1.0, found.tried
@@ -114,6 +116,7 @@ def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: flo
         except DpestError:
             continue
         tried += 1
+        show(tried, _MOST_TRIES, "looking for the pair that is farthest apart")
         if distance > most:
             best, most = result, distance
         if most >= goal or time.perf_counter() > end:

@@ -25,6 +25,7 @@ from dpest.exact.proof.symbols import LIMITS, Symbols, Unknown, symbolic_trace
 from dpest.lang.words import words
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational
+from dpest.run.progress import Progress, silent
 from dpest.trace.explore import Limits, Trace
 
 # Combinations of independent outputs up to this many are looked at one by one: the bound is then never looser for it.
@@ -156,16 +157,17 @@ def _grouped(traced: Trace, variables: Variables, most: int) -> list[Region] | N
     return None if apart_ or math.prod(map(len, found)) <= _FEW_COMBINATIONS else [r for group in found for r in group]
 
 
-def upper_side(question: Question) -> Upper:
+def upper_side(question: Question, show: Progress = silent) -> Upper:
     """The bound on the loss of every adjacent pair, with its certificate."""
-    return proved_on(question, traced_question(question))
+    show(0, 1, "tracing on unknown inputs")
+    return proved_on(question, traced_question(question), show)
 
 
-def proved_on(question: Question, traced: Traced) -> Upper:
+def proved_on(question: Question, traced: Traced, show: Progress = silent) -> Upper:
     """The same, of a mechanism that was traced before."""
-    plain = _carried(question, traced)
+    plain = _carried(question, traced, show)
     other = _in_maxima(question, traced)
-    found = None if other is None else _carried(question, other)
+    found = None if other is None else _carried(question, other, show)
     if found is None or found.bound is None or (plain.bound is not None and plain.bound <= found.bound):
         return plain
     return replace(plain, certificate=found.certificate, dearest=plain.certificate)
@@ -186,11 +188,14 @@ def _in_maxima(question: Question, traced: Traced) -> Traced | None:
     return Traced(traced.inputs, symbols, (tuple(regions_),), tuple(cases), tuple(maxima.items()))
 
 
-def _carried(question: Question, traced: Traced) -> Upper:
+def _carried(question: Question, traced: Traced, show: Progress) -> Upper:
     steps: list[Step] = []
     known: Known = {}
+    total_ = sum(len(traced.programs[case.source]) for case in traced.cases)
+    done = 0
     for number, case in enumerate(traced.cases):
-        found = _Carrier(traced, number, case, known).steps()
+        found = _Carrier(traced, number, case, known).steps(partial(_told, show, done, total_))
+        done += len(traced.programs[case.source])
         if isinstance(found, Obstacle):
             return Upper(traced, None, found)
         steps.extend(found)
@@ -206,6 +211,10 @@ def _carried(question: Question, traced: Traced) -> Upper:
         partial(_rerun, question, traced),
     )
     return Upper(traced, replace(draft, digest=digest_of(draft)), None)
+
+
+def _told(show: Progress, before: int, total_: int, at: int) -> None:
+    show(before + at, total_, "alignments")
 
 
 def _rerun(question: Question, traced: Traced, certificate: Certificate, runs: int, seed: int) -> list[str]:
@@ -240,10 +249,11 @@ class _Carrier:
         self.crossings = 0
         self.separate: dict[Any, Any] = {}
 
-    def steps(self) -> list[Step] | Obstacle:
+    def steps(self, at: Callable[[int], None]) -> list[Step] | Obstacle:
         """One step for each region of the source and each cell of the target, or the region that resisted."""
         out = []
         for i, region in enumerate(self.source):
+            at(i)
             own = frozenset(cell(region))
             for key, members in self.cells.items():
                 same = self.case.source == self.case.target and key == own

@@ -182,10 +182,38 @@ def test_sweep_over_pairs_and_over_all_inputs() -> None:
     assert [r.epsilon for r in on_pair] == pytest.approx([3.0, 1.5])
 
 
+def test_long_work_tells_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    def mechanism(xs: Any, scale: float = 2.0) -> Any:
+        return dpest.argmax([x + dpest.laplace(scale) for x in xs])
+
+    told: list[tuple[int, int, str]] = []
+
+    def show(done: int, total: int, message: str) -> None:
+        told.append((done, total, message))
+
+    dpest.prove(mechanism, n=3, progress=show)
+    assert {message for _, _, message in told} >= {"alignments", "looking for the worst pair"}
+    for work in (
+        lambda: dpest.prove(mechanism, n=[2, 3], progress=show),
+        lambda: dpest.sweep(mechanism, "scale", [1.0, 2.0], n=2, progress=show),
+        lambda: dpest.sweep(mechanism, "scale", [1.0, 2.0], pairs=([0.0, 0.0], [1.0, 0.0]), progress=show),
+        lambda: dpest.calibrate(mechanism, "scale", target=0.5, n=2, progress=show),
+    ):
+        told.clear()
+        work()
+        assert len(told) >= 2
+        assert all(0 <= done <= total for done, total, _ in told)
+    for quiet in (None, False):  # None: no terminal here
+        dpest.prove(mechanism, n=2, progress=quiet)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(InvalidInput, match="progress must be None"):
+        dpest.prove(mechanism, n=2, progress="yes")
+
+
 @pytest.mark.parametrize(
     ("mechanism", "options", "words"),
     [
-        (lambda x: x, {"adjacency": "l_inf"}, 'did you mean "linf"'),
+        (lambda x: x, {"adjacency": "l_inf"}, "did you mean 'linf'"),
         (lambda x: int(x) + dpest.laplace(1.0), {}, "an unknown input cannot be used as a plain int: give domain"),
         (lambda x: [dpest.laplace(1.0) for _ in range(x)], {}, "an unknown input cannot be used as an index or a range"),
         (lambda x: [1, 2][x] + dpest.laplace(1.0), {}, "an unknown input cannot be used as an index"),
