@@ -106,8 +106,21 @@ class Curve:
         endless, most = self._infinite(), self.epsilon.upper
         if endless.lower > delta:
             return Bracketed(math.inf, math.inf, math.inf)
+        if len(self.ways) > 2:
+            return self._one_by_one(float(delta))
         start, slope = max(w.guess(float(delta)) for w in self.ways)
         return smallest_epsilon(self.delta, float(delta), (start, slope), min(most, 1e9))
+
+    def _one_by_one(self, delta: float) -> Bracketed:
+        """As `epsilon_at`, most promising way first; others where a rough look says that they go further."""
+        guesses = sorted(((w.guess(delta), k) for k, w in enumerate(self.ways)), reverse=True)
+        best = Bracketed(0.0, 0.0, 0.0)
+        for guess, k in guesses:
+            way = self.ways[k]
+            if way.delta(best.lower, max(self.tolerance, _ROUGH))[1] > delta:
+                alone = Curve((way,), self.tolerance)
+                best = larger(best, smallest_epsilon(alone.delta, delta, guess, min(alone.epsilon.upper, 1e9)))
+        return best
 
     get_delta_for_epsilon = delta
     get_epsilon_for_delta = epsilon_at
