@@ -71,6 +71,7 @@ def expand(
     classes: Sequence[int],
     pins: Collection[int] = (),
     loops: tuple[Loop, ...] = (),
+    most: int = MOST_CASES,
 ) -> list[Expansion]:
     """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed.
 
@@ -88,8 +89,8 @@ def expand(
             for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
                 if _in_order((*values, value), classes):
                     stack.append((more, narrower, (*values, value)))
-        if len(done) + len(stack) > MOST_CASES:
-            raise BudgetExceeded(f"the outputs have more than {MOST_CASES} cases")
+        if len(done) + len(stack) > most:
+            raise BudgetExceeded(f"the outputs have more than {most} cases")
     return done
 
 
