@@ -148,6 +148,15 @@ def check_delta(delta: float | None) -> None:
         raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}: write --delta 1e-5")
 
 
+def check_claim(epsilon: float | None, delta: float) -> None:
+    """A claim is refused before any work where it cannot be one."""
+    if epsilon is not None and not epsilon >= 0:
+        raise InvalidInput(f"a claimed epsilon is a number >= 0, got {epsilon!r}: write --claim 0.5")
+    if delta and epsilon is None:
+        raise InvalidInput("a claimed delta goes with an epsilon: write --claim 1 --delta 1e-5")
+    check_delta(delta)
+
+
 def bracket_dict(x: Bracketed) -> dict[str, float | str]:
     """An epsilon with its bracket as plain data; infinities are strings."""
     ends = {"epsilon": float(x), "lower": float(x.lower), "upper": float(x.upper)}
@@ -159,6 +168,19 @@ def inputs(asked: Question) -> list[Any] | None:
     if asked.pairs is None and asked.target.algorithm is not None:
         return list(asked.target.algorithm.pairs(asked.n, asked.adjacency))
     return asked.pairs
+
+
+def all_inputs(asked: Question) -> dict[str, Any] | None:
+    """What `dpest.prove` is asked beside the pairs: rows and adjacency; None where pairs were given without an adjacency."""
+    if asked.target.algorithm is not None and asked.pairs is None and asked.adjacency is None:
+        return asked.target.algorithm.all_inputs(asked.n)
+    if asked.pairs is None:
+        n = asked.n or (asked.target.algorithm.n if asked.target.algorithm is not None else None)
+        return {"n": n, "adjacency": asked.adjacency or "linf"}
+    if asked.adjacency is None:
+        return None
+    left = asked.pairs[0][0]
+    return {"n": len(left) if isinstance(left, list | tuple) else None, "adjacency": asked.adjacency}
 
 
 def first_pair(asked: Question) -> Pair:
