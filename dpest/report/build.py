@@ -8,9 +8,8 @@ from typing import Any
 
 from dpest import __version__
 from dpest.algorithms import Adjacency, Algorithm
-from dpest.analysis.estimate import estimate
+from dpest.doors.estimate import estimate
 from dpest.doors.prove import prove
-from dpest.engine.deadline import deadline
 from dpest.errors import DpestError
 from dpest.report.data import Entry, Report, profile_points
 from dpest.report.dependence import traced
@@ -19,6 +18,7 @@ from dpest.report.outputs import output_table
 from dpest.report.source import source_text
 from dpest.report.verdict import Outcome, Verdict, judge
 from dpest.results import Evidence, Result
+from dpest.run.deadline import deadline
 
 INTRODUCTION = (
     "The privacy loss of a mechanism on a pair of adjacent inputs D and D′ is the largest |ln P(M(D) in S) − ln P(M(D′) in S)| "
