@@ -6,9 +6,10 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from dpest.errors import NotCovered
+from dpest.errors import NotCovered, OutOfTime
 from dpest.report.verdict import Verdict
 from dpest.results import Profile, Result
+from dpest.run.deadline import deadline
 
 PROFILE_POINTS = 41
 FEWEST_POINTS = 7
@@ -81,11 +82,12 @@ def profile_points(result: Result) -> tuple[ProfilePoint, ...]:
     if profile is None:
         return ()
     try:
-        count = _affordable(profile)
-        end = _profile_end(result.epsilon, profile) if count else 0.0
-        grid = [end * i / (count - 1) for i in range(count)]
-        found = [profile.delta(e) for e in grid]
-    except NotCovered:
+        with deadline(3 * PROFILE_SECONDS):
+            count = _affordable(profile)
+            end = _profile_end(result.epsilon, profile) if count else 0.0
+            grid = [end * i / (count - 1) for i in range(count)]
+            found = [profile.delta(e) for e in grid]
+    except (NotCovered, OutOfTime):
         return ()
     return tuple(ProfilePoint(e, float(d), d.lower, d.upper) for e, d in zip(grid, found, strict=True))
 
