@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpest.cli.completing import complete_target
 from dpest.cli.main import INTERRUPTED
 from dpest.cli.targets import Target, resolve
+from dpest.cli.waiting import waiting
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class Question:
 
 def question_options(command: F) -> F:
     """The target, its pairs and its parameters."""
-    return click.argument("target")(input_options(command))
+    return click.argument("target", shell_complete=complete_target)(input_options(command))
 
 
 def input_options(command: F) -> F:
@@ -132,13 +134,22 @@ def verdict_status(*, violated: bool, interrupted: bool) -> int:
     return int(violated)
 
 
+def answer_status(result: Result) -> int:
+    """0 for an answer; one that Ctrl-C stopped before its end exits as the signal would."""
+    if result.interrupted:
+        click.echo("dpest: interrupted before the end: this is the answer so far", err=True)
+        return INTERRUPTED
+    return 0
+
+
 def ask(asked: Question, method: str) -> Result:
     """The answer of `dpest.estimate` to the question."""
     from dpest.doors.estimate import estimate
 
     where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
-    with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
-        result = estimate(asked.target.function, **where, method=method, params=asked.params, **asked.sampling)
+    show = waiting(asked.target.name)
+    with show, redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
+        result = estimate(asked.target.function, **where, method=method, params=asked.params, progress=show, **asked.sampling)
     return replace(result, mechanism=asked.target.name)
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpest.cli.completing import complete_target
 from dpest.cli.options import all_inputs, ask, check_claim, input_options, question, sampling_options
+from dpest.cli.waiting import timeout_option
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ SUFFIX = {"html": ".html", "markdown": ".md", "json": ".json"}
 
 
 @click.command("report")
-@click.argument("names", nargs=-1, metavar="[NAMES...] [FILES...]")
+@click.argument("names", nargs=-1, metavar="[NAMES...] [FILES...]", shell_complete=complete_target)
 @click.option("--html", "html", is_flag=True, help="A page that opens from disk (the default), as dpest-report.html.")
 @click.option("--markdown", "markdown", is_flag=True, help="Markdown, on standard output.")
 @click.option("--json", "json", is_flag=True, help="JSON, on standard output.")
@@ -27,6 +29,7 @@ SUFFIX = {"html": ".html", "markdown": ".md", "json": ".json"}
 @click.option("--delta", type=float, default=0.0, show_default=True, help="The claimed delta.")
 @input_options
 @sampling_options
+@timeout_option
 def command(names: tuple[str, ...], html: bool, markdown: bool, json: bool, **options: Any) -> None:
     """Report on NAMES (built-in algorithms or FILE.py:FUNCTION), or on all 21 built-in algorithms.
 
