@@ -83,7 +83,7 @@ def cli() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 is success, 1 a violated claim, 2 wrong use or no answer, 130 interrupted."""
-    from dpest.cli.waiting import no_sudden_exit
+    from dpest.run.sudden_exit import no_sudden_exit
 
     if COMPLETE in os.environ and argv is None:  # the shell asks for completions: click prints them and exits
         cli.main(prog_name="dpest", complete_var=COMPLETE)
@@ -125,13 +125,17 @@ def _no_answer(leaving: BaseException) -> str:
     """Why the command ended without an answer, and where: an exit status of 0 or 1 would read as a verdict."""
     import traceback
 
-    own = os.path.dirname(__file__)
-    frames = [f for f in traceback.extract_tb(leaving.__traceback__) if os.path.dirname(f.filename) != own]
+    from dpest.run.sudden_exit import SuddenExit
+
+    frames = traceback.extract_tb(leaving.__traceback__)
+    if frames and frames[-1].filename.endswith("sudden_exit.py"):
+        frames.pop()
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     said = f"{type(leaving).__name__}({', '.join(map(repr, leaving.args))})"
-    if type(leaving).__name__ == "SuddenExit":
+    sudden = isinstance(leaving, SuddenExit)
+    if sudden:
         said = str(leaving)
-    if isinstance(leaving, SystemExit) or said == str(leaving):
+    if isinstance(leaving, SystemExit) or sudden:
         return f"there is no answer: the mechanism ended the program with {said}{where}; let it return its output instead"
     return f"there is no answer: {said} was raised{where}"
 

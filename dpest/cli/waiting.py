@@ -1,15 +1,13 @@
-"""While an answer is worked out: a sign of life on standard error, a limit on time, and no sudden end."""
+"""While an answer is worked out: a sign of life on standard error, and a limit on time."""
 
 from __future__ import annotations
 
 import functools
-import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, NoReturn, TextIO, TypeVar
+from collections.abc import Callable
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -19,10 +17,6 @@ from dpest.errors import InvalidInput
 F = TypeVar("F", bound=Callable[..., Any])
 PATIENCE_SECONDS = 2.0  # an answer that comes sooner needs no sign of life
 LINE_SECONDS = 10.0  # where lines are kept, as in a log
-
-
-class SuddenExit(BaseException):
-    """The mechanism called `os._exit`, which would end the process with a status that reads as a verdict."""
 
 
 class Waiting:
@@ -92,23 +86,6 @@ def timeout_option(command: F) -> F:
         return WRONG_USE if limit.reached else status
 
     return limited  # type: ignore[return-value]
-
-
-@contextmanager
-def no_sudden_exit() -> Iterator[None]:
-    """`os._exit` in this process raises instead of ending it; processes that are forked from it may use it."""
-    real, owner = os._exit, os.getpid()
-
-    def refused(status: int) -> NoReturn:
-        if os.getpid() != owner or threading.current_thread() is not threading.main_thread():
-            real(status)
-        raise SuddenExit(f"os._exit({status!r})")
-
-    os._exit = refused
-    try:
-        yield
-    finally:
-        os._exit = real
 
 
 def waiting(name: str) -> Waiting:
