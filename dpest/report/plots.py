@@ -155,11 +155,12 @@ def _claims(ax: Axes, result: AuditResult) -> None:
 
 
 def new_figure(height: float) -> Figure:
+    """An empty figure of that height in inches, which shows itself in a notebook."""
     try:
-        from matplotlib.figure import Figure
+        from dpest.report.drawing import Drawing
     except ImportError as error:
         raise MissingExtra("plots need matplotlib: pip install 'dpest-loss[report]'") from error
-    return Figure(figsize=(WIDTH, height), layout="constrained")
+    return Drawing(figsize=(WIDTH, height), layout="constrained")
 
 
 def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
