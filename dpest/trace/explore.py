@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.lang.dist import RUN
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.swap import standing_in, stood_in_for
 from dpest.lang.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
@@ -227,6 +227,8 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
         hint = _HINT if "Dist" in str(error) else ""
+        if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
+            hint = "; a random value cannot be looked up in a dict: branch on it with `if`, or use a list, or dpest.where"
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 
