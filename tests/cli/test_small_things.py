@@ -125,7 +125,7 @@ def test_an_audit_has_a_card_for_notebooks() -> None:
     audited = dpest.audit(coin, (0, 1), samples=4000, claim=0.1, seed=1)
     card = audited._repr_html_()
     assert card.startswith('<div class="dpest-card">')
-    for words in ("<b>coin</b>", "eps &gt;= ", "claim", "violated", "witness", "rests on", "<svg"):
+    for words in ("<caption>coin</caption>", "eps &gt;= ", "claim", "violated", "witness", "rests on", "<svg"):
         assert words in card
     assert [line.split()[0] for line in str(audited).splitlines()[1:3]] == ["claim", "pair"]
 
