@@ -71,7 +71,7 @@ def report_html(report: Report) -> str:
     try:
         import jinja2
     except ImportError as error:
-        raise MissingExtra("HTML reports need jinja2 and matplotlib: pip install 'dpest-loss[report]'") from error
+        raise MissingExtra("HTML reports need jinja2 and matplotlib: pip install jinja2 matplotlib") from error
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string((FOLDER / "report.html.j2").read_text(encoding="utf-8"))
     script = (FOLDER / "report.js").read_text(encoding="utf-8")

@@ -159,7 +159,7 @@ def new_figure(height: float) -> Figure:
     try:
         from dpest.report.drawing import Drawing
     except ImportError as error:
-        raise MissingExtra("plots need matplotlib: pip install 'dpest-loss[report]'") from error
+        raise MissingExtra("plots need matplotlib: pip install matplotlib") from error
     return Drawing(figsize=(WIDTH, height), layout="constrained")
 
 

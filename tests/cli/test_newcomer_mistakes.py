@@ -165,4 +165,4 @@ def test_exact_answer_to_a_function_that_cannot_be_traced() -> None:
 def test_missing_extra(module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     assert main(["report", "LaplaceMechanism", "--html"]) == 2
-    assert "pip install 'dpest-loss[report]'" in capsys.readouterr().err
+    assert "pip install jinja2 matplotlib" in capsys.readouterr().err
