@@ -145,8 +145,9 @@ def test_a_size_by_position_is_refused_with_the_call_to_write(call: Any, words: 
 
 
 def test_a_random_key_says_what_to_write() -> None:
-    with pytest.raises(MechanismRaised, match="a random value cannot be looked up in a dict: branch on it with `if`"):
+    with pytest.raises(MechanismRaised, match=r"one of them has no entry: add it, or use \.get\(key, default\)"):
         dpest.estimate(lambda x: {0: 1}[dpest.integers(0, 1)], (0, 1))
+    assert dpest.estimate(lambda x: {0: 1}.get(dpest.integers(0, 1), 7) + x * dpest.integers(0, 1), (0, 1)).method == "exact"
 
 
 def test_an_infinite_loss_names_delta_once() -> None:
