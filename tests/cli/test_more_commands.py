@@ -105,6 +105,20 @@ def test_calibrate(capsys: pytest.CaptureFixture[str]) -> None:
     assert "meets the target" in run("calibrate own.py:noisy scale --target 0.5", capsys)[1]
 
 
+def test_report_of_an_own_mechanism_with_its_claim(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "rows.py").write_text("import dpest\ndef first(x):\n    return x[0] + dpest.laplace(1)\n", encoding="utf-8")
+    code, out, _ = run("report rows.py:first -n 2 --claim 1 --json", capsys)
+    (found,) = json.loads(out)["entries"]
+    assert code == 0
+    assert (found["verdict"]["outcome"], found["verdict_over"], found["claim"]) == ("holds", "all inputs", 1.0)
+    assert found["all_inputs"]["upper"] == pytest.approx(1.0)
+    assert "def first(x):" in found["code"]
+    (other,) = json.loads(run("report own.py:noisy --pair 0 1 --claim 0.1 --json", capsys)[1])["entries"]
+    assert (other["verdict"]["outcome"], other["all_inputs"]) == ("violated", None)
+    code, _, err = run("report own.py:noisy --pair 0 1 --delta 0.1 --json", capsys)
+    assert (code, err) == (2, "dpest: a claimed delta goes with an epsilon: write --claim 1 --delta 1e-5\n")
+
+
 def test_init_writes_an_example_that_works_and_never_overwrites(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("init first", capsys)[0] == 0
     assert sorted(p.name for p in (here / "first").iterdir()) == ["mechanism.py", "test_mechanism.py"]
