@@ -18,6 +18,7 @@
     |   +-- NotAffine       a product or quotient of values neither of which has finitely many points
     +-- NotCovered          the result does not hold what was asked of it (delta of a joint continuous output, say)
     +-- CheckpointError     a checkpoint is of another run, or damaged
+    +-- OutOfTime           there was no answer within the time that was given
     +-- MissingExtra        an optional dependency is not installed; says what to install
 """
 
@@ -98,6 +99,10 @@ class NotCovered(DpestError):
 
 class CheckpointError(DpestError):
     """A checkpoint belongs to another run, or is damaged."""
+
+
+class OutOfTime(DpestError):
+    """There was no answer within the time that was given."""
 
 
 class MissingExtra(DpestError, ImportError):

@@ -206,6 +206,9 @@ class Curve:
         """delta(epsilon) on a logarithmic axis with its bracket as a band: a matplotlib figure."""
         return upward("plot_curve")(self)
 
+    def __repr__(self) -> str:
+        return str(upward("curve_line")(self))
+
     def __str__(self) -> str:
         return str(upward("curve_text")(self))
 
@@ -216,6 +219,9 @@ class Curve:
         parts = [f"{runs} run{'s' if runs != 1 else ''}"] if runs else []
         parts += [f"Gaussian noise at mu = {math.sqrt(way.mu_squared):.6g}"] if way.mu_squared else []
         return f"<{type(self).__name__} of {' and '.join(parts) or 'nothing'}, {pairs} pair{'s' if pairs != 1 else ''}>"
+
+    def _repr_html_(self) -> str:
+        return str(upward("curve_html")(self))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

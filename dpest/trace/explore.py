@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.lang.dist import RUN
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.swap import standing_in, stood_in_for
 from dpest.lang.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
@@ -199,6 +199,7 @@ def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None
     return log_mass + sum(map(loop_weight, loops))
 
 
+_NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
 _HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
 
@@ -228,6 +229,8 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
         hint = _HINT if "Dist" in str(error) else ""
+        if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
+            hint = _NO_ENTRY
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 
