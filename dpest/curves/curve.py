@@ -206,9 +206,6 @@ class Curve:
         """delta(epsilon) on a logarithmic axis with its bracket as a band: a matplotlib figure."""
         return upward("plot_curve")(self)
 
-    def __repr__(self) -> str:
-        return str(upward("curve_line")(self))
-
     def __str__(self) -> str:
         return str(upward("curve_text")(self))
 
