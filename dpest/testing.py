@@ -93,7 +93,7 @@ def assert_private(
     try:
         with verdict_or_error(getattr(mechanism, "__name__", "the mechanism")):
             if all_inputs:
-                result = _over_all_inputs(mechanism, pairs, delta, n=n, adjacency=adjacency, **options)
+                result = _over_all_inputs(mechanism, pairs, n=n, adjacency=adjacency, **options)
             else:
                 result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
         verdict = judge(result, epsilon, delta)
@@ -107,12 +107,12 @@ def assert_private(
     return result
 
 
-def _over_all_inputs(mechanism: Callable[..., Any], pairs: Any, delta: float, **options: Any) -> Result:
+def _over_all_inputs(mechanism: Callable[..., Any], pairs: Any, **options: Any) -> Result:
     from dpest.doors.prove import prove
     from dpest.errors import InvalidInput
 
-    if pairs is not None or delta:
-        raise InvalidInput("all_inputs=True is about every adjacent pair and pure epsilon: leave out pairs=... and delta=...")
+    if pairs is not None:
+        raise InvalidInput("all_inputs=True is about every adjacent pair: leave out pairs=...")
     options.pop("method", None)
     result: Result = prove(mechanism, **options)
     return result

@@ -13,7 +13,6 @@ from typing import Any
 _HOMES = {
     "audit_html": "dpest.report.notebook",
     "curve_html": "dpest.report.notebook",
-    "curve_line": "dpest.report.curves",
     "curve_text": "dpest.report.curves",
     "headline": "dpest.report.text",
     "joint_samples": "dpest.sampling.joint_samples",

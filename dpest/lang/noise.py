@@ -37,7 +37,8 @@ def _sized(law: Law, size: Size) -> Any:
 def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
     """A scale family; a random scale multiplies a unit draw."""
     if size is None and type(scale) is float:
-        return fresh(_known(unit, scale))
+        law = _LAWS.get((unit, scale))
+        return fresh(_known(unit, scale) if law is None else law)
     if isinstance(scale, Dist | PlainNumber):
         return scale * _sized(unit(1.0), size)
     return _sized(_known(unit, _plain(scale)), size)

@@ -40,11 +40,6 @@ def curve_text(curve: Curve, deltas: Sequence[float] = DELTAS) -> str:
     return "\n".join([curve_title(curve), *(f"  {label:<13} {text}" for label, text in curve_rows(curve, deltas))])
 
 
-def curve_line(curve: Curve) -> str:
-    """The curve on one line."""
-    return f"<Curve {curve_title(curve)}: epsilon = {value_text(curve.epsilon)}>"
-
-
 def plot_curve(curve: Curve, *others: Curve, labels: Sequence[str] = ()) -> Figure:
     """delta(epsilon) on a logarithmic axis, the bracket as a band; several curves in one picture."""
     from dpest.report.plots import new_figure

@@ -27,7 +27,7 @@ from dpest.trace.hidden_randomness import Watch
 from dpest.trace.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import one_run
-from dpest.trace.replay import Replay, differs, mark, same_output
+from dpest.trace.replay import Pool, Replay, differs, mark, same_output
 from dpest.trace.resolve import decide
 from dpest.trace.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.trace.series import Loops
@@ -132,8 +132,9 @@ def _explored(
     program: Callable[[Any], Flat], limits: Limits, rewrite: Rewrite | None = None, loop_weight: LoopWeight | None = None
 ) -> Trace:
     search = _Search(limits)
+    pool: Pool = {}
     while search.pending:
-        run = TraceRun(search.next(), search.pending, limits, rewrite)
+        run = TraceRun(search.next(), search.pending, limits, rewrite, pool)
         output = program(run)
         search.work += run.called
         path = Path(tuple(run.steps), output, held(run.bounds), tuple(run.draws[: run.drawn]))
@@ -262,8 +263,10 @@ class _Branch:
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
-    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Rewrite | None = None) -> None:
-        super().__init__(branch.draws)
+    def __init__(
+        self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Rewrite | None = None, pool: Pool | None = None
+    ) -> None:
+        super().__init__(branch.draws, pool)
         self.rewrite = rewrite
         self.pending = pending
         self.limits = limits
