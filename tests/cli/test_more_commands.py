@@ -93,10 +93,14 @@ def test_sweep_over_the_number_of_rows(capsys: pytest.CaptureFixture[str]) -> No
     assert out.split()[5:6] == ["0.025"]  # eps / 4: no threshold to beat but the query's own noise
 
 
-def test_a_delta_over_all_inputs_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run("sweep LaplaceMechanism eps 1 --delta 0.1", capsys)
-    assert code == 2
-    assert err == "dpest: a delta is about pairs: add --pair D D' or --patterns, or leave --delta out\n"
+def test_a_delta_over_all_inputs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "normal.py").write_text("import dpest\ndef g(x, sigma):\n    return x + dpest.gaussian(sigma)\n", encoding="utf-8")
+    code, out, _ = run("sweep normal.py:g sigma 1 --delta 1e-5", capsys)
+    assert code == 0
+    assert "sigma = 1 at delta 1e-05: epsilon = 4.3771" in out  # as for one pair: the curve of Gaussian noise
+    code, out, _ = run("prove normal.py:g --param sigma=1 --delta 1e-5", capsys)
+    assert code == 0
+    assert "at delta 1e-05: epsilon = 4.3771" in out
 
 
 def test_calibrate(capsys: pytest.CaptureFixture[str]) -> None:
