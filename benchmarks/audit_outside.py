@@ -27,9 +27,10 @@ FIVE = ([1.0] * 5, [2.0, 0.0, 0.0, 0.0, 0.0])
 TEN = ([1.0] * 10, [0.0] * 5 + [2.0] * 5)
 HEAD = """# Audits of mechanisms on which nothing was chosen
 
-The median bound of {seeds} audits (seeds from {first}, 95 % confidence), beside that of a histogram on as many samples of each input: outputs that
-repeat are cells of their own, numbers are cut into {bins} bins of equal weight for each column, each cell is bounded in both
-directions by Clopper-Pearson, and the confidence is shared by all cells. `python benchmarks/audit_outside.py` writes this page.
+The median bound of {seeds} audits (seeds from {first}, 95 % confidence), beside that of a histogram on as many samples of each
+input: outputs that repeat are cells of their own, numbers are cut into {bins} bins of equal weight for each column, each cell is
+bounded in both directions by Clopper-Pearson, and the confidence is shared by all cells.
+`python benchmarks/audit_outside.py` writes this page.
 
 | mechanism | exact loss | samples of each input | audit | histogram | bounds above the loss | seconds |
 |---|---:|---:|---:|---:|---:|---:|
@@ -128,7 +129,8 @@ CASES = (
 
 def histogram(case: Case, samples: int, seed: int) -> float:
     """The largest Clopper-Pearson bound over the cells of each column, and of whole outputs where they repeat."""
-    drawn = [_matrix(case.mechanism(data, samples, np.random.default_rng((seed, i))), samples) for i, data in enumerate(case.pair)]
+    streams = [np.random.default_rng((seed, side)) for side in (0, 1)]
+    drawn = [_matrix(case.mechanism(data, samples, rng), samples) for data, rng in zip(case.pair, streams, strict=True)]
     tables = list(_tables(*drawn))
     alpha = ALPHA / (2 * sum(len(p) for p, _ in tables))
     best = [ratio_lower_clopper_pearson(a, samples, b, samples, alpha).max() for p, q in tables for a, b in ((p, q), (q, p))]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from dpest.errors import MechanismError
 from dpest.lang.nodes import NODES, Draw, Node, Where, ancestors
+from dpest.sampling.audit.outputs import Batch, encode_groups
 from dpest.sampling.rows import Rows
 from dpest.trace.against_program import SECONDS
 from dpest.trace.columns import HOLE, Columns, Group, Rng, Shape, constant_key
@@ -28,6 +29,13 @@ MOST_SPOTS = 200_000
 MOST_LOOKED_AHEAD = 500
 
 
+class Source(Protocol):
+    """What can be sampled: outputs of a mechanism on one input."""
+
+    def draw(self, data: Any, size: int, rng: Rng, /) -> Batch:
+        """`size` independent outputs on `data`."""
+
+
 class TracedSampler:
     """A mechanism written with dpest draws, ready to be sampled."""
 
@@ -39,8 +47,13 @@ class TracedSampler:
     def __reduce__(self) -> tuple[Any, ...]:
         return TracedSampler, (self.mechanism, self.params)
 
-    def draw(self, data: Any, size: int, rng: Rng) -> Columns:
+    def draw(self, data: Any, size: int, rng: Rng) -> Batch:
         """`size` independent outputs on `data`."""
+        found = encode_groups(self.groups(data, size, rng))
+        return found.picked(rng.permutation(len(found)))  # rows come path by path
+
+    def groups(self, data: Any, size: int, rng: Rng) -> Columns:
+        """The same, path by path."""
         if not size:
             return Columns(())
         tree = self._tree(data)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpest.numerics.binomial import lower
 from dpest.results import Direction
-from dpest.sampling.events import Counts, Event, Floats, Hits, Ints
+from dpest.sampling.events import CellCounts, CellSet, Floats, Hits, Ints
 from dpest.sampling.table import Table
 
 
@@ -19,13 +19,7 @@ def chance_explains_zero(hits: float, shared: float, level: float) -> bool:
     return math.exp(-hits * math.exp(-min(shared, 700.0))) >= level
 
 
-def exclusive(counts: Counts, direction: Direction) -> Event:
-    """All cells that were seen under one input alone."""
-    p, q = counts.towards(direction)
-    return Event((p > 0) & (q == 0), direction)
-
-
-def largest_shared(counts: Counts, alpha: float) -> float:
+def largest_shared(counts: CellCounts, alpha: float) -> float:
     """The largest loss that outputs seen under both inputs support: an upper bound at level alpha.
 
     Whichever of them loses most, its own bound holds with probability 1 - alpha, and the largest of all bounds is no
@@ -62,17 +56,17 @@ class Zeros:
         shared = max(largest_shared(table.all, alpha / 2) for table in tables)
         return cls(shared, alpha / 4 / (2 * len(tables)), alpha / 4 / (2 * max(1, cells)))
 
-    def proof(self, table: Table, direction: Direction) -> tuple[Event, Hits] | None:
+    def proof(self, table: Table, direction: Direction) -> tuple[CellSet, Hits] | None:
         """An event that only one input showed, where chance cannot explain it, and its counts."""
-        together = exclusive(table.ordering + table.choosing, direction)
+        together = table.exclusive(direction)
         hits = table.bounding.hits(together)
         if self._proves(hits, self.chosen_level):
             return together, hits
-        alone = exclusive(table.all, direction)
-        if table.learned or not alone.cells.any():
+        p, q = table.all.towards(direction)
+        alone = (p > 0) & (q == 0)
+        if table.learned or not alone.any():
             return None
-        p, _ = table.all.towards(direction)
-        event = Event(np.arange(len(p)) == np.argmax(p * alone.cells), direction)
+        event = CellSet(np.arange(len(p)) == np.argmax(p * alone), direction)
         hits = table.all.hits(event)
         return (event, hits) if self._proves(hits, self.cell_level) else None
 
