@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from dpest.sampling.audit.cells import Cells, Column, Reading
 from dpest.sampling.audit.outputs import Batch
 from dpest.sampling.audit.table import NOTHING, Outcomes, RowTable, is_discrete, tally
 from dpest.sampling.learned import Learned, learn
-from dpest.sampling.sources import Source
+from dpest.sampling.sources import Source, TracedSampler
+from dpest.trace.columns import Rng
 
 BLOCK = 1 << 16
 CHOOSING_SHARE = 0.3
@@ -56,11 +58,11 @@ class Question:
         """Outputs on one of the inputs, from the stream of this key."""
         return self.source.draw(self.inputs[which], count, stream(self.seed, *key, which))
 
-    def blocks(self, which: int, index: int, count: int) -> Iterator[Batch]:
-        """The outputs of one chunk that are counted, some at a time."""
+    def blocks(self, which: int, index: int, count: int) -> Iterator[tuple[Any, int, Rng]]:
+        """What to draw for one chunk that is counted, some outputs at a time."""
         rng = stream(self.seed, _COUNTING_KEY, index, which)
         for start in range(0, count, BLOCK):
-            yield self.source.draw(self.inputs[which], min(BLOCK, count - start), rng)
+            yield self.inputs[which], min(BLOCK, count - start), rng
 
 
 Model = tuple[Learned, ...]  # what was learned for each pair before counting; None where whole outcomes are counted
@@ -92,7 +94,11 @@ class CountOutcomes:
 
     def __call__(self, index: int, count: int) -> tuple[int, list[Outcomes]]:
         inputs = range(len(self.question.inputs))
-        return index, [sum(map(tally, self.question.blocks(which, index, count)), NOTHING) for which in inputs]
+        return index, [sum(starmap(self._outcomes, self.question.blocks(i, index, count)), NOTHING) for i in inputs]
+
+    def _outcomes(self, data: Any, size: int, rng: Rng) -> Outcomes:
+        source = self.question.source
+        return source.outcomes(data, size, rng) if isinstance(source, TracedSampler) else tally(source.draw(data, size, rng))
 
     def empty(self) -> list[Outcomes]:
         """No counts."""
@@ -109,7 +115,7 @@ class CountCells:
     def __call__(self, index: int, count: int) -> tuple[int, list[CellTable]]:
         q, found = self.question, self.empty()
         for which in range(len(q.inputs)):
-            for batch in q.blocks(which, index, count):
+            for batch in starmap(q.source.draw, q.blocks(which, index, count)):
                 for counts, learned, pair in zip(found, self.model, q.pairs, strict=True):
                     if which in pair:
                         here = np.bincount(learned.cells(batch), minlength=learned.size)

@@ -64,6 +64,12 @@ class Table:
         log_ratio = slope * self.scores + shift
         return np.exp(np.clip(log_ratio if direction is Direction.RIGHT else -log_ratio, -700, 700))
 
+    def favoured(self, direction: Direction) -> tuple[Ints, Ints]:
+        """The counts of the cells that the first part found likelier, in the other parts."""
+        cells = self.scores < 0 if direction is Direction.RIGHT else self.scores > 0
+        p, q = (self.choosing + self.bounding).towards(direction)
+        return p[cells], q[cells]
+
     def exclusive(self, direction: Direction) -> CellSet:
         """The cells that the first parts saw under one input alone; of a score, those at its end, since it orders them."""
         counts = self.ordering + self.choosing

@@ -163,7 +163,7 @@ def _group_leaves(group: Group, names: dict[int, str]) -> list[Any]:
     varying = iter(group.values)
     filled = (next(varying) if leaf is HOLE else math.nan if leaf == NAN_KEY else leaf for leaf in group.shape.leaves)
     leaves = list(_in_structure(group.shape.structure, filled))
-    row = [_one_nan_each(x) if isinstance(x, np.ndarray) else _number(x, names) for x in leaves]
+    row = [_one_nan_each(x) if isinstance(x, np.ndarray) else x if type(x) is float else _number(x, names) for x in leaves]
     lost = [None if isinstance(x, np.ndarray) else _lost(x, names) for x in leaves]
     return [*row, *(x or 0.0 for x in lost)] if any(x is not None for x in lost) else row
 

@@ -55,11 +55,12 @@ class Outcomes:
 NOTHING = Outcomes(np.empty(0, dtype=np.uint64), Batch(np.empty((0, 1))), np.empty(0, dtype=np.int64))
 
 
-def tally(batch: Batch) -> Outcomes:
-    """How often each output occurs."""
+def tally(batch: Batch, times: Ints | None = None) -> Outcomes:
+    """How often each output occurs, where each row stands for one output, or for so many."""
     keys = row_keys(batch)
     known, first = _distinct(keys)
-    return Outcomes(known, batch.picked(first), np.bincount(np.searchsorted(known, keys), minlength=len(known)))
+    counts = np.bincount(np.searchsorted(known, keys), times, minlength=len(known))
+    return Outcomes(known, batch.picked(first), counts.astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,17 +79,17 @@ def test_a_shared_output_supports_more_than_its_ratio() -> None:
     """Rung: closed form. Of t hits, one under the other input: its share is at least 1 - (1 - alpha)^(1/t)."""
     alpha, t = 0.05, 1001
     share = 1 - (1 - alpha) ** (1 / t)
-    found = largest_shared(CellCounts(np.array([9000, 1000, 0]), np.array([9999, 1, 0])), alpha)
+    found = largest_shared(CellCounts(np.array([9000, 1000, 0]), np.array([9999, 1, 0])), Direction.LEFT, alpha)
     assert found == pytest.approx(math.log((1 - share) / share), abs=1e-6)
     assert found - math.log(1000) == pytest.approx(math.log(19.5), abs=0.01)
-    assert largest_shared(CellCounts(np.array([5, 0]), np.array([0, 5])), alpha) == 0.0
+    assert largest_shared(CellCounts(np.array([5, 0]), np.array([0, 5])), Direction.LEFT, alpha) == 0.0
 
 
 def test_the_support_of_shared_outputs_covers_their_largest_loss() -> None:
     """No correction for the number of outputs: whichever loses most, its own bound is among them."""
     p, q = np.full(40, 1 / 40), np.concatenate([[1 / 400], np.full(39, (1 - 1 / 400) / 39)])
     counts = (CellCounts(RNG.multinomial(4000, p), RNG.multinomial(4000, q)) for _ in range(400))
-    misses = sum(largest_shared(c, 0.05) < math.log(10) for c in counts)
+    misses = sum(largest_shared(c, Direction.LEFT, 0.05) < math.log(10) for c in counts)
     assert misses <= binom.ppf(0.99, 400, 0.05)
 
 
