@@ -12,12 +12,12 @@ from dpest.sampling.audit.outputs import Batch, encode_array, encode_rows
 from dpest.sampling.audit.table import aligned, is_discrete, tally
 from dpest.sampling.events import CellCounts
 from dpest.sampling.from_samples import Conclusion, conclude
+from dpest.sampling.gathering import CHOOSING_SHARE
 from dpest.sampling.learned import learn
 from dpest.sampling.table import Table
 from dpest.sampling.tables import cell_table, outcome_table
 
 ALPHA = 0.05
-CHOOSING_SHARE = 0.3
 _LEARNING_SHARE = 0.25
 _FEW = 128  # samples from which no score is learned
 _MOST_BINS = 200

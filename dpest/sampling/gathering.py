@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.run.streams import stream
 from dpest.sampling.audit.additive import Additive
 from dpest.sampling.audit.cells import Cells, Column, Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.sampling.audit.attacks import Attack, feature_names, merit, trials
 from dpest.sampling.audit.choose import Cut, Goal
 from dpest.sampling.audit.outputs import Batch
