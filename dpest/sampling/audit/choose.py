@@ -57,6 +57,31 @@ class CurvePoint:
     right: float
 
 
+@dataclass(frozen=True)
+class ScoreLaws:
+    """Both laws along a score: the share of outputs between neighbouring edges (the first and the last are open), and the event.
+
+    The event is the scores from `cut` on, upwards if `above`.
+    """
+
+    edges: tuple[float, ...]
+    left: tuple[float, ...]
+    right: tuple[float, ...]
+    cut: float
+    above: bool
+
+
+def score_laws(left: Matrix, right: Matrix, cut: float, above: bool, bins: int = 40) -> ScoreLaws:
+    """The laws of a score under both inputs, in bins of one width that hold all but the outermost hundredth, and the cut."""
+    pooled = np.concatenate([left, right])
+    low, high = np.quantile(pooled[np.isfinite(pooled)], [0.005, 0.995]) if np.isfinite(pooled).any() else (0.0, 0.0)
+    low, high = (min(low, cut), max(high, cut)) if math.isfinite(cut) else (low, high)
+    edges = np.linspace(low, max(high, low + 1e-9 * max(abs(low), 1.0)), bins + 1)
+    shares = [np.bincount(np.searchsorted(edges, x, side="right"), minlength=bins + 2) / len(x) for x in (left, right)]
+    first, second = (tuple(s.tolist()) for s in shares)
+    return ScoreLaws(tuple(edges.tolist()), first, second, float(cut), above)
+
+
 def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = False) -> Cut:
     """The best cut of a score in either direction, from its values under both inputs, whose runs share streams block by block.
 
