@@ -12,10 +12,11 @@ import numpy as np
 from dpest.engine.expressions import Expr, expr
 from dpest.engine.factors import Answer, Between, Bound, Density, Factor, Integral
 from dpest.laws.continuous import Gaussian, Laplace
-from dpest.laws.discrete import Atoms
+from dpest.laws.discrete import Atoms, Geometric
 from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
+from dpest.laws.scipy_law import ScipyDiscrete
 from dpest.numerics.logspace import Floats, log_sum_by_row
 from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -107,7 +108,27 @@ def _families(laws: dict[int, Law], group: list[int], weights: list[Rational]) -
             found.setdefault(("laplace", abs(w) * exact(law.b)), []).append(v)
         elif isinstance(law, Discrete) and law.finite and law.integral:
             found.setdefault(("finite", abs(w)), []).append(v)
-    return [members for members in found.values() if len(members) > 1]
+    return [*(members for members in found.values() if len(members) > 1), *_differences(laws, group, weights)]
+
+
+def _differences(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> list[list[int]]:
+    """Pairs of equal one-sided geometric draws with opposite weights: their difference is the two-sided law."""
+    found: list[list[int]] = []
+    waiting: dict[tuple[Law, Rational], list[int]] = {}
+    for v, w in zip(group, weights, strict=True):
+        if _trials(laws[v]) is None:
+            continue
+        other = waiting.get((laws[v], -w))
+        if other:
+            found.append([other.pop(), v])
+        else:
+            waiting.setdefault((laws[v], w), []).append(v)
+    return found
+
+
+def _trials(law: Law) -> float | None:
+    """The probability of success, where the law counts trials up to the first one."""
+    return law.shapes[0] if isinstance(law, ScipyDiscrete) and law.name == "geom" and not law.identity else None
 
 
 def _sum_law(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> Law | None:
@@ -129,6 +150,9 @@ def sum_law(a: Law, b: Law, weight: Rational | float) -> Law | None:
         return Gaussian(math.hypot(a.sigma, float(weight) * b.sigma))
     if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and abs(weight) * exact(b.b) == exact(a.b):
         return LaplaceSum(a.b, 2 if isinstance(a, Laplace) else a.n + 1)
+    chance = _trials(a)
+    if chance is not None and a == b and weight == -1:
+        return Geometric(-1 / math.log1p(-chance))
     if isinstance(a, Discrete) and isinstance(b, Discrete):
         return _atoms_sum(a, b, weight)
     if isinstance(a, Continuous) and isinstance(b, Continuous):

@@ -27,6 +27,7 @@ from dpest.engine.replay import Replay, differs, mark, same_output
 from dpest.engine.resolve import decide
 from dpest.engine.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.engine.series import Loops, log_repeats
+from dpest.engine.settled import settled
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
 from dpest.generators.swap import standing_in, stood_in_for
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
@@ -98,7 +99,8 @@ def trace(
         start = time.perf_counter()
         traced = _explored(program, limits)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
-    return replace(traced, seeded=tuple(held.seeded))
+    paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
+    return replace(traced, paths=paths, seeded=tuple(held.seeded))
 
 
 Rewrite = Callable[[Node], Any]
@@ -197,7 +199,7 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
 def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run in which generators give their own numbers."""
     try:
-        return flatten(_returned(run, mechanism, data, params))
+        return _returned(run, mechanism, data, params)
     except _Abandoned:
         return flatten(None)
     except DpestError:
@@ -210,10 +212,10 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 
-def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     token = RUN.set(run)
     try:
-        return mechanism(data, **params)
+        return flatten(mechanism(data, **params))
     finally:
         RUN.reset(token)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpest.generators.conversions import CONVERSIONS
 from dpest.generators.factories import FACTORIES
 from dpest.generators.places import Place, places
 from dpest.generators.standins import (
@@ -178,6 +179,8 @@ class _Swapped:
             return self._for(value)
         if id(value) in FACTORIES:
             return FACTORIES[id(value)]
+        if id(value) in CONVERSIONS:
+            return CONVERSIONS[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None
