@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import dpest
-import dpest.analysis.exact  # before the fork: the time of imports is no mechanism's
+import dpest.exact.answer  # before the fork: the time of imports is no mechanism's
 from benchmarks.coverage.case import Case
 from dpest.errors import DpestError, ExactRefused
 
