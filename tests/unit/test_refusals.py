@@ -132,7 +132,6 @@ MECHANISMS: dict[str, Bad] = {
         "returned object: return numbers, bools",
     ),
     "a set of densities": (lambda: estimate(lambda x: {x + laplace(1.0)}, (0, 1)), errors.RandomTruth, "cannot be looked up"),
-    "an object": (lambda: estimate(lambda x: object(), (0, 1)), errors.UnsupportedOutput, "returned object: return numbers, bools"),
     "a complex number": (lambda: estimate(lambda x: 1j, (0, 1)), errors.UnsupportedOutput, "complex"),
     "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "use dpest draws instead of random"),
     "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random bytes"),
