@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.inputs import Pair, as_pairs, show
+from dpest.inputs.pairs import Pair, as_pairs, show
 
 NAN = math.nan
 LN3 = math.log(3)
