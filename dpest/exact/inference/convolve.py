@@ -16,7 +16,7 @@ from dpest.laws.discrete import Atoms, Geometric
 from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
-from dpest.laws.scipy_law import ScipyDiscrete
+from dpest.laws.scipy_law import ScipyDiscrete, from_frozen
 from dpest.numerics.logspace import Floats, log_sum_by_row
 from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -112,23 +112,35 @@ def _families(laws: dict[int, Law], group: list[int], weights: list[Rational]) -
 
 
 def _differences(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> list[list[int]]:
-    """Pairs of equal one-sided geometric draws with opposite weights: their difference is the two-sided law."""
+    """Pairs with opposite weights whose difference is a law of its own: equal geometric draws, and Poisson draws."""
     found: list[list[int]] = []
-    waiting: dict[tuple[Law, Rational], list[int]] = {}
+    waiting: dict[tuple[object, Rational], list[int]] = {}
     for v, w in zip(group, weights, strict=True):
-        if _trials(laws[v]) is None:
+        name = _counting(laws[v])
+        if name is None:
             continue
-        other = waiting.get((laws[v], -w))
+        kind = laws[v] if name == "geom" else name
+        other = waiting.get((kind, -w))
         if other:
             found.append([other.pop(), v])
         else:
-            waiting.setdefault((laws[v], w), []).append(v)
+            waiting.setdefault((kind, w), []).append(v)
     return found
 
 
-def _trials(law: Law) -> float | None:
-    """The probability of success, where the law counts trials up to the first one."""
-    return law.shapes[0] if isinstance(law, ScipyDiscrete) and law.name == "geom" and not law.identity else None
+def _counting(law: Law) -> str | None:
+    """The name of a SciPy law that counts: trials up to the first success, or events."""
+    own = isinstance(law, ScipyDiscrete) and not law.identity and law.name in ("geom", "poisson")
+    return law.name if own and isinstance(law, ScipyDiscrete) else None
+
+
+def _difference(a: ScipyDiscrete, b: ScipyDiscrete) -> Law | None:
+    """The law of A - B: geometric draws give the two-sided law, Poisson draws Skellam's."""
+    if a.name == "geom":
+        return Geometric(-1 / math.log1p(-a.shapes[0])) if a == b else None
+    from scipy.stats import skellam
+
+    return from_frozen(skellam(a.shapes[0], b.shapes[0]))[1]
 
 
 def _sum_law(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> Law | None:
@@ -150,9 +162,8 @@ def sum_law(a: Law, b: Law, weight: Rational | float) -> Law | None:
         return Gaussian(math.hypot(a.sigma, float(weight) * b.sigma))
     if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and abs(weight) * exact(b.b) == exact(a.b):
         return LaplaceSum(a.b, 2 if isinstance(a, Laplace) else a.n + 1)
-    chance = _trials(a)
-    if chance is not None and a == b and weight == -1:
-        return Geometric(-1 / math.log1p(-chance))
+    if isinstance(a, ScipyDiscrete) and isinstance(b, ScipyDiscrete) and weight == -1:
+        return _difference(a, b) if _counting(a) is not None and _counting(a) == _counting(b) else None
     if isinstance(a, Discrete) and isinstance(b, Discrete):
         return _atoms_sum(a, b, weight)
     if isinstance(a, Continuous) and isinstance(b, Continuous):

@@ -18,6 +18,7 @@ import numpy as np
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.places import Place, places
+from dpest.lang.generators.scipy_draws import scipy_places
 from dpest.lang.generators.standins import (
     SEEDS,
     AnyGenerator,
@@ -138,7 +139,7 @@ class _Swapped:
         with self._lock:
             try:
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
-                for place, new in (*found, *self._modules()):
+                for place, new in (*found, *self._modules(), *scipy_places()):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:
