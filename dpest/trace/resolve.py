@@ -39,6 +39,7 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.plain import Unknown, evaluate
+from dpest.lang.reach import reach
 from dpest.numerics.rationals import ONE, Rational, ceil, common_measure, exact, floor
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
 from dpest.trace.literal import Literal
@@ -168,7 +169,7 @@ def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Becam
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
     node, c = value.terms[0]
     if len(value.terms) != 1:
-        return atomic(relation, _unrounded(value, ask, became), ask, program)
+        return atomic(relation, unrounded(value, ask, became), ask, program)
     assert isinstance(node, Rounded)
     bound = -value.constant / c
     nearest = floor(bound + HALF)
@@ -222,7 +223,7 @@ def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
             assert_never(node.rounding)
     reduced = affine(inner, ask, became)
     if any(isinstance(n, Rounded) for n, _ in reduced.terms):
-        reduced = _unrounded(reduced, ask, became)
+        reduced = unrounded(reduced, ask, became)
     if node.rounding is Rounding.ROUND and _meets_whole(reduced):
         raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
     return reduced, sign
@@ -247,7 +248,7 @@ def _meets_whole(value: Linear) -> bool:
     return bool((value.constant / step).denominator == 1)
 
 
-def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
+def unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
     """Roundings of values with finitely many points, worked out point by point."""
     out = Linear((), value.constant)
     for node, c in value.terms:
@@ -270,7 +271,7 @@ def index(node: ArgExtreme, ask: Ask) -> int:
     became: Became = {}
     values = [affine(v, ask, became) for v in node.values]
     if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
-        values = [_unrounded(v, ask, became) for v in values]
+        values = [unrounded(v, ask, became) for v in values]
     options, indices = _winners(node.pick, node.values, values, ask, became)
     return indices[ask.choose(options)]
 
@@ -354,6 +355,8 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     """The plain number that a value with finitely many points has on this path, as the program computes it."""
     became = {} if became is None else became
     value = affine(x, ask, became)
+    if isinstance(x, Rounded) and short(x) and not has_finitely_many_points(value):
+        return _step(x, ask)
     if not has_finitely_many_points(value):
         raise ExactRefused(f"{what} that does not have finitely many points")
     _pin(value, ask, became)
@@ -362,6 +365,21 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     except Unknown:  # zero times a value that nobody asked for
         number = evaluate(value, became)
     return number
+
+
+_MOST_STEPS = 64  # whole numbers that a rounding is compared with one by one: each is a case of its own
+
+
+def short(node: Rounded) -> bool:
+    """Whether a rounding has few values, since the supports of its draws say so."""
+    low, high = reach(node)
+    return high - low <= _MOST_STEPS
+
+
+def _step(node: Rounded, ask: Ask) -> int:
+    """The whole number that a rounding is on this path, from its smallest on."""
+    low, high = (math.ceil(x) for x in reach(node))
+    return next((k for k in range(low, high) if not decide(_reaches(node, k + 1), ask)), high)
 
 
 def _pin(value: Linear, ask: Ask, became: Became) -> None:
