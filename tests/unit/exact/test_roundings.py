@@ -47,7 +47,9 @@ CASES: dict[str, tuple[Callable[[Any], Any], tuple[Any, Any], float]] = {
     "a floor and a coin": (lambda x: math.floor(noisy(x)) + dpest.bernoulli(0.5), (0, 1), 1.0),
     "a floor beside its value": (both(lambda z: (math.floor(z), z)), (0, 1), 1.0),
     "a value beside its roundings": (both(lambda z: [z, round(z), math.ceil(z), math.floor(2 * z), round(z, 1)]), (0, 1), 1.0),
-    "a clip with random bounds": (lambda x: np.clip(noisy(x), 0, 2) > 1, (0, 1), coin_loss(0.5 * math.exp(-1), 0.5)),
+    "ten clipped values": (lambda x: np.clip(x + dpest.laplace(1.0, size=10), 0, 1), (0.25, 0.5), 2.5),
+    "a clip on one side": (lambda x: np.clip([noisy(x)], 0, None), (0.25, 0.5), 0.25),
+    "a clipped value above a bound": (lambda x: np.clip(noisy(x), 0, 2) > 1, (0, 1), coin_loss(0.5 * math.exp(-1), 0.5)),
 }
 
 
