@@ -27,9 +27,9 @@ def _function_of(leaves: Sequence[Any], i: int, positions: Sequence[int]) -> Tol
     if not is_node(leaves[i]):
         return None
     value = linear(leaves[i])
-    if len(value.terms) != 1 or not isinstance(value.terms[0][0], Rounded):
+    node, factor = value.terms[0] if len(value.terms) == 1 else (None, ZERO)
+    if not isinstance(node, Rounded):
         return None
-    node, factor = value.terms[0]
     inner = linear(node.value)
     for j in positions:
         if j == i or not is_node(leaves[j]):
