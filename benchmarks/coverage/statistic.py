@@ -125,7 +125,59 @@ def noisy_rank(scores, rng: np.random.Generator, b=1.0):
     return [int(i) for i in np.argsort(noisy)]
 
 
+def noisy_average(data, rng: np.random.Generator, epsilon=1.0):
+    """Noisy sum over noisy count."""
+    total = sum(data) + rng.laplace(0, 2 / epsilon)
+    count = len(data) + rng.laplace(0, 2 / epsilon)
+    return total / count
+
+
+def regression_slope(points, rng: np.random.Generator, b=1.0):
+    """NoisyStats: noisy covariance over noisy variance."""
+    xs, ys = zip(*points, strict=True)
+    mx, my = statistics.fmean(xs), statistics.fmean(ys)
+    cov = sum((x - mx) * (y - my) for x, y in points) + rng.laplace(0, b)
+    var = sum((x - mx) ** 2 for x in xs) + rng.laplace(0, b)
+    if var <= 0:
+        return None
+    return cov / var
+
+
 # ---- the truth ----
+
+
+def _quotient(first, second, b: float, positive: bool = False) -> float:
+    """The loss of (a + V) / (c + W) for Laplace draws of scale b; with `positive`, only where the divisor is above zero."""
+
+    def log_density(y, a, c):
+        kinks = sorted({0.0, c, *([a / y] if y else [])})
+        inner = [k for k in kinks if k > 0 or not positive]
+        low, high = (0.0 if positive else kinks[0] - 60 * b), kinks[-1] + 60 * b
+        ends = [low, *(k for k in inner if low < k < high), high]
+        return mp.log(mp.quad(lambda m: abs(m) * laplace_pdf(y * m - a, b) * laplace_pdf(m - c, b), ends))
+
+    def ratio(y):
+        return abs(float(log_density(y, *first) - log_density(y, *second)))
+
+    def far(a, c):  # y^2 times the density tends to E|a + V| times the density of the divisor at 0
+        size = abs(a) + b * math.exp(-abs(a) / b)
+        half = (size + a) / 2 if positive else size
+        return [math.log(x) - abs(c) / b for x in ((half, size - half) if positive else (size,))]
+
+    with mp.workdps(20):
+        inside = largest(ratio, -6.0, 6.0, 121)
+    return max(inside, *(abs(p - q) for p, q in zip(far(*first), far(*second), strict=True)))
+
+
+def _average() -> float:
+    return _quotient((2.5, 3.0), (1.5, 2.0), 2.0)
+
+
+def _slope() -> float:
+    """The slope where the noisy variance is positive, or None."""
+    below = laplace_cdf(-2.0)  # the variance is 2 under both inputs, so that None is as likely
+    assert 0 < below < 1
+    return _quotient((2.0, 2.0), (3.0, 2.0), 1.0, positive=True)
 
 
 def _median() -> float:
