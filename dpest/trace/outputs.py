@@ -74,7 +74,7 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
             return _describe(x.item(), leaves)
         return ("array", x.shape, *(_describe(v, leaves) for v in x.ravel()))
     if isinstance(x, dict):
-        plain = {_listed(k.node) if isinstance(k, Dist) else bare(k): v for k, v in x.items()}
+        plain = {_plain_key(k): v for k, v in x.items()}
         keys = tuple(sorted(plain, key=repr))  # dicts are equal whatever order they were filled in
         return ("dict", keys, *(_describe(plain[k], leaves) for k in keys))
     if isinstance(x, set | frozenset):
@@ -88,6 +88,13 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
         f"the mechanism returned {type(x).__name__}: return numbers, bools, None, strings, Enum members, or tuples, lists, "
         "sets, dicts, dataclasses and NumPy arrays of them"
     )
+
+
+def _plain_key(k: Any) -> Any:
+    """A key without random values: looking it up has forked the run on them."""
+    if isinstance(k, tuple):
+        return tuple(map(_plain_key, k))
+    return _listed(k.node) if isinstance(k, Dist) else bare(k)
 
 
 def _members(x: set[Any] | frozenset[Any], leaves: list[Any]) -> list[Any]:

@@ -141,6 +141,7 @@ OUTPUTS: dict[str, tuple[Any, float]] = {
     "a dataclass with a random field": (lambda x: Release("a" if coin(x) else "b", noisy(x)), 1.0 + LN3),
     "records in a list": (lambda x: [Release("a", noisy(x)), Release("b", noisy(x))], 2.0),
     "a dict by a random key": (lambda x: {dpest.integers(0, 1): coin(x)}, LN3),
+    "a dict by a pair of random keys": (lambda x: {(dpest.integers(0, 1), "a"): coin(x)}, LN3),
     "a counter": (lambda x: Counter(["a"] * (1 + coin(x))), LN3),
     "a chosen index beside its noisy value": (lambda x: _select(x), 0.5 + 1.0),
 }

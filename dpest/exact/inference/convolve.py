@@ -137,7 +137,7 @@ def _counting(law: Law) -> str | None:
 def _difference(a: ScipyDiscrete, b: ScipyDiscrete) -> Law | None:
     """The law of A - B: geometric draws give the two-sided law, Poisson draws Skellam's."""
     if a.name == "geom":
-        return Geometric(-1 / math.log1p(-a.shapes[0])) if a == b else None
+        return Geometric(-1 / math.log1p(-a.shapes[0])) if a == b and a.shapes[0] < 1 else None
     from scipy.stats import skellam
 
     return from_frozen(skellam(a.shapes[0], b.shapes[0]))[1]

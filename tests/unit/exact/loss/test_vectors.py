@@ -80,6 +80,14 @@ def test_random_matrices(seed: int) -> None:
         holds(found, truth)
 
 
+def test_the_directions_are_told_apart() -> None:
+    """One-sided noise: what D gives below the shift, D' cannot; the other way it can follow."""
+    mechanism = released([[1, 0, 1], [0, 1, 1]], lambda: dpest.exponential(1.0))
+    (pair,) = dpest.estimate(mechanism, ([0.0, 0.0], [1.0, 1.0]), method="exact").pairs
+    assert pair.forward == math.inf
+    assert pair.backward == pytest.approx(1.0, rel=1e-9)
+
+
 def test_the_limit_is_approached_and_not_exceeded() -> None:
     """x + L1 + L3, y + L2 + L3: the log density by an integral, at places further and further out."""
     rows = [[1, 0, 1], [0, 1, 1]]
