@@ -103,16 +103,16 @@ def probability_of_two(x: float) -> Any:
     return dpest.bernoulli(2.0)
 
 
-def returns_a_set(x: float) -> Any:
-    return {x}
+def returns_an_object(x: float) -> Any:
+    return object()
 
 
 def raises(x: float) -> Any:
     return list("ab")[3]
 
 
-def prints_noise(x: float) -> Any:
-    return float(x + dpest.laplace(1))
+def needs_a_float(x: float) -> Any:
+    return "%.2f" % (x + dpest.laplace(1))
 
 
 MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -122,9 +122,9 @@ MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
     "an index that is random": (index_by_noise, "cannot be used as an index or a range"),
     "a negative scale": (negative_scale, "laplace(scale) needs a positive finite number, got -1"),
     "a probability outside [0, 1]": (probability_of_two, "needs a probability in [0, 1], got 2.0"),
-    "returns a set": (returns_a_set, "returned set: return numbers"),
+    "returns an object": (returns_an_object, "returned object: return numbers"),
     "raises an error of its own": (raises, "raises raised IndexError"),
-    "float() of a random value": (prints_noise, "cannot be used as a plain float"),
+    "a format of a random value": (needs_a_float, "cannot be used as a plain float"),
 }
 
 
