@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.lang.dist import RUN
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.swap import standing_in, stood_in_for
 from dpest.lang.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
@@ -27,7 +27,7 @@ from dpest.trace.hidden_randomness import Watch
 from dpest.trace.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import one_run
-from dpest.trace.replay import Replay, differs, mark, same_output
+from dpest.trace.replay import Pool, Replay, differs, mark, same_output
 from dpest.trace.resolve import decide
 from dpest.trace.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.trace.series import Loops
@@ -134,8 +134,9 @@ def _explored(
     program: Callable[[Any], Flat], limits: Limits, rewrite: Rewrite | None = None, loop_weight: LoopWeight | None = None
 ) -> Trace:
     search = _Search(limits)
+    pool: Pool = {}
     while search.pending:
-        run = TraceRun(search.next(), search.pending, limits, rewrite)
+        run = TraceRun(search.next(), search.pending, limits, rewrite, pool)
         output = program(run)
         search.work += run.called
         path = Path(tuple(run.steps), output, held(run.bounds), tuple(run.draws[: run.drawn]))
@@ -200,6 +201,7 @@ def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None
     return log_mass + sum(map(loop_weight, loops))
 
 
+_NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
 _HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
 
@@ -229,6 +231,8 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
         hint = _HINT if "Dist" in str(error) else ""
+        if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
+            hint = _NO_ENTRY
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 
@@ -261,8 +265,10 @@ class _Branch:
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
-    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Rewrite | None = None) -> None:
-        super().__init__(branch.draws)
+    def __init__(
+        self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Rewrite | None = None, pool: Pool | None = None
+    ) -> None:
+        super().__init__(branch.draws, pool)
         self.rewrite = rewrite
         self.pending = pending
         self.limits = limits
