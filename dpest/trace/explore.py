@@ -31,6 +31,7 @@ from dpest.trace.replay import Pool, Replay, differs, mark, same_output
 from dpest.trace.resolve import decide
 from dpest.trace.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.trace.series import Loops
+from dpest.trace.settled import settled
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,8 @@ def trace(
         start = time.perf_counter()
         traced = _explored(program, limits, loop_weight=loop_weight)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
-    return replace(traced, seeded=tuple(held.seeded))
+    paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
+    return replace(traced, paths=paths, seeded=tuple(held.seeded))
 
 
 Rewrite = Callable[[Node], Any]
@@ -219,7 +221,7 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
 def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run in which generators give their own numbers."""
     try:
-        return flatten(_returned(run, mechanism, data, params))
+        return _returned(run, mechanism, data, params)
     except _Abandoned:
         return flatten(None)
     except DpestError:
@@ -234,10 +236,10 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 
-def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     token = RUN.set(run)
     try:
-        return mechanism(data, **params)
+        return flatten(mechanism(data, **params))
     finally:
         RUN.reset(token)
 
