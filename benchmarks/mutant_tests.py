@@ -34,7 +34,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 # A test that needs longer than this on unchanged code is not used: others that reach the same function are quicker.
-SLOWEST = 6.0
+SLOWEST = 2.0
 # Seconds of processor time for a mutant beyond four times what its tests need on unchanged code; running out counts as killed.
 SPARE = 10.0
 # The same in seconds on the clock, as a multiple: other work on the machine is not the mutant's fault.
@@ -112,7 +112,7 @@ class Laboratory:
         new = [n for n in self.items if n not in known]
         for k, name in enumerate(new):
             start = time.perf_counter()
-            told = _forked(lambda name=name: self._watched(name), SLOWEST * 2)
+            told = _forked(lambda name=name: self._watched(name), SLOWEST)
             took = time.perf_counter() - start
             ok, reached = told if told is not None else (False, [])
             stamp = stamps[name.partition("::")[0]]
