@@ -123,7 +123,7 @@ def best(logs: Logs) -> Sup:
     top = int(np.argmax(np.where(sharp, ratio, -np.inf)))
     near = sharp & (ratio + rounding >= ratio[top] - rounding[top])
     i = int(np.argmax(np.where(near, logs.p, -np.inf)))
-    upper = float((ratio + slack)[sharp].max())
+    upper = float((ratio + slack).max())
     value = min(max(float(ratio[i]), lower), upper)
     return Sup(value, lower, upper, _place(logs, i), float(logs.p[i]), float(logs.q[i]))
 

@@ -75,7 +75,8 @@ def test_against_a_linear_program(seed: int) -> None:
     a = np.hstack([-rows, np.ones((len(rows), 1))])
     limits = np.array([[-1, 0, 0, 1], [1, 0, 0, 1], [0, 0, -1, 1]], float)
     tops = np.array([2.0, 3.0, 0.0])
-    found = linprog([0, 0, 0, -1], np.vstack([a, limits]), np.concatenate([constants, tops]), bounds=[(-1e3, 1e3)] * 3 + [(-50, 1)])
+    box = [(-1e3, 1e3)] * 3 + [(-50, 1)]
+    found = linprog([0, 0, 0, -1], np.vstack([a, limits]), np.concatenate([constants, tops]), bounds=box)
     assert found.status == 0
     bounds = [Bound(expr(((i, exact(c)) for i, c in enumerate(row)), exact(k))) for row, k in zip(rows, constants, strict=True)]
     if abs(found.fun) > 1e-7:

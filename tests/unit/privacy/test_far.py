@@ -111,8 +111,8 @@ def test_a_ratio_that_still_grows_at_the_start_has_no_bound() -> None:
 
 
 def test_which_tail_is_the_heavier() -> None:
-    order = [tail(0, 0, -1.5), tail(0, 0, -2), tail(0, 0.5, 3), tail(0, 1, 3), tail(0, 1, 1), tail(0, -7, 0, 0.5), tail(0, 0, 0, 1)]
-    order += [burst(0.5, 3.0), burst(1.0, -2.0), burst(1.0, 0.0)]
+    order = [tail(0, 0, -1.5), tail(0, 0, -2), tail(0, 0.5, 3), tail(0, 1, 3), tail(0, 1, 1)]
+    order += [tail(0, -7, 0, 0.5), tail(0, 0, 0, 1), burst(0.5, 3.0), burst(1.0, -2.0), burst(1.0, 0.0)]
     for i, a in enumerate(order):
         for j, b in enumerate(order):
             assert heavier(a.asymptote, b.asymptote) == (j > i) - (j < i)
