@@ -28,42 +28,43 @@ import mutating
 
 ROOT = Path(__file__).parents[1]
 GROUPS = {
-    "decide": (
-        "engine/literal engine/whole engine/atomic engine/resolve engine/cases engine/lattice engine/feasible engine/gaps "
-        "engine/symmetry privacy/strata privacy/buckets privacy/coordinates"
-    ),
-    "integrate": (
-        "engine/eliminate engine/convolve engine/factors engine/expressions engine/component engine/asymptotics "
-        "engine/integral_tails engine/rays engine/series engine/stars engine/rounds numerics/quadrature numerics/interval "
-        "numerics/logspace numerics/rationals numerics/linear numerics/binomial numerics/maximum"
-    ),
-    "bound": (
-        "privacy/compare privacy/supremum privacy/proved privacy/cover privacy/pieces privacy/far privacy/edges privacy/periodic "
-        "privacy/points privacy/shift privacy/joint privacy/line privacy/logs privacy/parts privacy/profile privacy/from_samples "
-        "privacy/zeros privacy/events audit/bounds audit/common audit/final exact/align exact/checking exact/upper exact/maxima "
-        "curves/accounting curves/boxes curves/cells curves/contraction curves/curve curves/direct curves/gaussian curves/grid "
-        "curves/orders curves/pieces curves/root curves/sums curves/transform curves/tree curves/way"
-    ),
+    "decide": {
+        "trace": "literal whole atomic resolve",
+        "exact/inference": "cases lattice feasible gaps symmetry",
+        "exact/loss": "strata buckets coordinates",
+    },
+    "integrate": {
+        "trace": "series rounds",
+        "exact/inference": "eliminate convolve factors expressions component asymptotics integral_tails rays stars",
+        "numerics": "quadrature interval logspace rationals linear binomial maximum",
+    },
+    "bound": {
+        "exact/loss": ("compare supremum proved cover pieces far edges periodic points shift joint line logs parts profile"),
+        "exact/proof": "align checking upper maxima",
+        "sampling": "from_samples zeros events",
+        "sampling/audit": "bounds common final",
+        "curves": ("accounting boxes cells contraction curve direct gaussian grid orders pieces root sums transform tree way"),
+    },
 }
-MODULES = {f"dpest/{name}.py": group for group, names in GROUPS.items() for name in names.split()}
+MODULES = {
+    f"dpest/{room}/{name}.py": group for group, rooms in GROUPS.items() for room, names in rooms.items() for name in names.split()
+}
 # Quick tests of each room, by the start of a module's path: the first that fits. What a test reaches is measured, not guessed.
 TESTS = {
-    "numerics/": ("tests/unit/numerics", "tests/unit/privacy/test_from_samples.py", "tests/unit/test_exact_variants.py"),
-    "curves/": ("tests/unit/curves", "tests/unit/privacy/test_profile.py"),
-    "exact/": ("tests/unit/exact", "tests/unit/privacy/test_suprema.py"),
-    "audit/": ("tests/unit/audit/test_common.py", "tests/unit/audit/test_audit.py", "tests/unit/audit/test_bounds.py"),
+    "numerics/": ("tests/unit/numerics", "tests/unit/sampling/test_from_samples.py", "tests/unit/exact/test_exact_variants.py"),
+    "curves/": ("tests/unit/curves", "tests/unit/exact/loss/test_profile.py"),
+    "exact/proof/": ("tests/unit/exact/proof", "tests/unit/exact/loss/test_suprema.py"),
+    "sampling/audit/": tuple(f"tests/unit/sampling/audit/test_{name}.py" for name in ("common", "audit", "bounds")),
+    "sampling/": ("tests/unit/sampling/test_from_samples.py", "tests/unit/sampling/test_events.py"),
     "": (
-        "tests/unit/engine",
-        "tests/unit/privacy",
+        "tests/unit/trace",
+        "tests/unit/exact",
         "tests/unit/laws/test_declared_tails.py",
-        "tests/unit/test_exact_joint.py",
-        "tests/unit/test_exact_table.py",
-        "tests/unit/test_exact_variants.py",
         "tests/regressions",
     ),
 }
-# These test how long work is done, and not what comes out.
-LEFT_OUT = ("against_program", "checkpoint", "chunks", "sampling", "storage", "streams", "tally")
+# What these test is slow, or is not about answers.
+LEFT_OUT = ("tests/unit/trace/test_against_program.py", "tests/unit/exact/proof/test_prove.py")
 COPIED = ("dpest", "tests", "benchmarks", "docs", "examples", "pyproject.toml", "Makefile", "CHANGELOG.md")
 COPIED += ("README.md", "README.ja.md")
 
@@ -120,7 +121,7 @@ def experiment(todo: list[mutating.Mutant], results: Results, options: argparse.
         for tests, batch in _batches(todo, options.tests).items():
             work = functools.partial(_try_all, batch, results, options)
             quiet = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={folder}/tmp"]
-            others = [f"--ignore=tests/unit/engine/test_{name}.py" for name in LEFT_OUT]
+            others = [f"--ignore={name}" for name in LEFT_OUT]
             pytest.main([*quiet, *others, *(t for t in tests if Path(t).exists())], plugins=[Laboratory(there, reach, work)])
 
 

@@ -65,10 +65,14 @@ def test_coordinates_of_the_output_are_no_draws() -> None:
     assert not contradictory(y, [REAL])  # y >= 2 and y <= 2 leaves y = 2
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_against_a_linear_program(seed: int) -> None:
+@pytest.mark.parametrize("start", [0, 100, 200])
+def test_against_a_linear_program(start: int) -> None:
     """The largest slack t with every bound >= t: above zero it is feasible, below zero it is not."""
-    rng = np.random.default_rng(seed)
+    for seed in range(start, start + 20):
+        _as_the_program_says(np.random.default_rng(seed))
+
+
+def _as_the_program_says(rng: np.random.Generator) -> None:
     rows = rng.integers(-2, 3, (int(rng.integers(2, 6)), 3)).astype(float)
     constants = rng.integers(-4, 5, len(rows)).astype(float)
     laws = [Uniform(-2.0, 3.0), REAL, Exponential(2.0)]

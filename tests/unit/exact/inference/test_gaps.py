@@ -23,14 +23,14 @@ def log_mass(scale: float, low: float, width: float) -> mpmath.mpf:
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 40.0])
 @pytest.mark.parametrize("low", [0.0, 0.3, 7.0])
-@pytest.mark.parametrize("share", [1e-30, 1e-17, 1e-12, 1e-9, 5e-7, 2e-6, 1e-3, 0.5, 3.0])
-def test_within_the_stated_error(scale: float, low: float, share: float) -> None:
+def test_within_the_stated_error(scale: float, low: float) -> None:
     """The width is known exactly; the upper end is the float next to it, which a narrow interval cannot be told by."""
-    width = share * scale
-    logs, error = log_gap(Laplace(scale), low, low + width, width)
-    off = abs(mpmath.mpf(float(logs)) - log_mass(scale, low, width))
-    assert off <= float(error) + 4e-16 * (4 + abs(float(logs)))
-    assert float(error) <= 3e-6 if width < 1e-6 * scale else float(error) <= 1e-6 * (1 + low / scale)
+    for share in (1e-30, 1e-17, 1e-12, 1e-9, 5e-7, 2e-6, 1e-3, 0.5, 3.0):
+        width = share * scale
+        logs, error = log_gap(Laplace(scale), low, low + width, width)
+        off = abs(mpmath.mpf(float(logs)) - log_mass(scale, low, width))
+        assert off <= float(error) + 4e-16 * (4 + abs(float(logs)))
+        assert float(error) <= (3e-6 if width < 1e-6 * scale else 1e-6 * (1 + low / scale))
 
 
 def test_a_narrow_interval_is_told_to_many_digits() -> None:

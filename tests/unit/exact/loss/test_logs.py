@@ -15,10 +15,14 @@ def logs(p: list[float], q: list[float], error: list[float] | float = 0.0) -> Lo
     return Logs(y, np.array(p), np.array(q), np.broadcast_to(np.asarray(error, float), (len(p),)))
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_the_bracket_holds_the_truth(seed: int) -> None:
+@pytest.mark.parametrize("start", [0, 100])
+def test_the_bracket_holds_the_truth(start: int) -> None:
     """True ratios share one supremum; each place shows its own up to its error."""
-    rng = np.random.default_rng(seed)
+    for seed in range(start, start + 60):
+        _bracket_holds(np.random.default_rng(seed))
+
+
+def _bracket_holds(rng: np.random.Generator) -> None:
     n = int(rng.integers(2, 30))
     truth = np.where(rng.random(n) < 0.3, 1.0, 1.0 - rng.exponential(0.2, n))
     truth[0] = 1.0
