@@ -34,7 +34,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 # A test that needs longer than this on unchanged code is not used: others that reach the same function are quicker.
-SLOWEST = 2.0
+SLOWEST = 1.5
 # Seconds of processor time for a mutant beyond four times what its tests need on unchanged code; running out counts as killed.
 SPARE = 10.0
 # The same in seconds on the clock, as a multiple: other work on the machine is not the mutant's fault.
@@ -112,7 +112,7 @@ class Laboratory:
         new = [n for n in self.items if n not in known]
         for k, name in enumerate(new):
             start = time.perf_counter()
-            told = _forked(lambda name=name: self._watched(name), SLOWEST)
+            told = _forked(lambda name=name: self._watched(name), SLOWEST, patience=3.0)
             took = time.perf_counter() - start
             ok, reached = told if told is not None else (False, [])
             stamp = stamps[name.partition("::")[0]]
@@ -225,7 +225,7 @@ def _functions(root: Path) -> dict[tuple[str, str], list[FunctionType]]:
     return out
 
 
-def _forked(do: Callable[[], Any], limit: float) -> Any:
+def _forked(do: Callable[[], Any], limit: float, patience: float = PATIENCE) -> Any:
     """What a function returns in a fork of this process; None where it takes too long or ends badly."""
     reader, writer = os.pipe()
     sys.stdout.flush()
@@ -241,7 +241,7 @@ def _forked(do: Callable[[], Any], limit: float) -> Any:
         finally:
             os._exit(0)
     os.close(writer)
-    parts, end = [], time.perf_counter() + PATIENCE * limit
+    parts, end = [], time.perf_counter() + patience * limit
     while select.select([reader], [], [], max(0.0, end - time.perf_counter()))[0]:
         part = os.read(reader, 1 << 16)
         if not part:
