@@ -70,7 +70,9 @@ def expected_promise(p: int, n: int, q: int, m: int, caution: float) -> float:
     return ratio - distance if ratio > distance else caution * (ratio / distance - 1)
 
 
-@pytest.mark.parametrize("counts", [(50, 100, 10, 120), (3, 100, 0, 100), (40, 100, 45, 100), (1, 1000, 30, 900), (90, 100, 2, 50)])
+@pytest.mark.parametrize(
+    "counts", [(50, 100, 10, 120), (3, 100, 0, 100), (40, 100, 45, 100), (1, 1000, 30, 900), (90, 100, 2, 50)]
+)
 @pytest.mark.parametrize("caution", [1.0, 2.5])
 def test_what_an_event_promises(counts: tuple[int, int, int, int], caution: float) -> None:
     p, n, q, m = counts

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpest.exact.loss.logs import NOTHING, BothWays, Logs, Sup, best, capped
+from dpest.exact.loss.logs import NOTHING, BothWays, Logs, Sup, best, capped, covering
 
 
 def logs(p: list[float], q: list[float], error: list[float] | float = 0.0) -> Logs:
@@ -29,7 +29,7 @@ def _bracket_holds(rng: np.random.Generator) -> None:
     error = 10.0 ** rng.uniform(-12, -1, n)
     q = -rng.exponential(5.0, n)
     shown = truth + rng.uniform(-1, 1, n) * error
-    found = best(Logs(np.arange(n)[:, None].astype(float), q + shown, q, error))
+    found = covering(Logs(np.arange(n)[:, None].astype(float), q + shown, q, error))
     assert found.lower <= 1.0 <= found.upper
     assert found.lower <= found.value <= found.upper
     assert found.upper <= (shown + error).max() + 1e-13
@@ -37,12 +37,18 @@ def _bracket_holds(rng: np.random.Generator) -> None:
 
 def test_a_place_that_is_badly_known_may_hold_more() -> None:
     """A place that shows 1 up to 0.4 may hold 1.4, however well another one is known that shows 1.1."""
-    found = best(logs([1.1, 1.0], [0.0, 0.0], [1e-6, 0.4]))
+    places = logs([1.1, 1.0], [0.0, 0.0], [1e-6, 0.4])
+    found = covering(places)
     assert (found.lower, found.upper) == pytest.approx((1.1 - 1e-6, 1.4), abs=1e-14)
     assert found.at == (0.0,)
+    # In a search the sharpest of those that agree is believed.
+    assert best(places).upper == pytest.approx(1.1 + 1e-6, abs=1e-14)
     more = best(logs([1.0, 1.3], [0.0, 0.0], [1e-6, 0.1]))
     assert (more.lower, more.upper) == pytest.approx((1.2, 1.4), abs=1e-14)
     assert more.at == (1.0,)
+    assert covering(logs([-math.inf], [0.0])) == NOTHING
+    assert covering(logs([0.0, -math.inf], [-math.inf, 0.0])).value == math.inf
+    assert covering(logs([0.5, -math.inf], [0.0, 0.0], [0.0, 0.3])).upper == pytest.approx(0.5, abs=1e-14)
 
 
 def test_errors_that_touch_agree() -> None:
