@@ -111,18 +111,17 @@ class Laboratory:
         self.reach.tests = known
         new = [n for n in self.items if n not in known]
         for k, name in enumerate(new):
-            start = time.perf_counter()
             told = _forked(lambda name=name: self._watched(name), SLOWEST, patience=3.0)
-            took = time.perf_counter() - start
-            ok, reached = told if told is not None else (False, [])
+            ok, took, reached = told if told is not None else (False, SLOWEST, [])
             stamp = stamps[name.partition("::")[0]]
             known[name] = {"ok": ok, "seconds": round(took, 3), "reached": reached, "file": stamp}
             if k % 100 == 99 or k == len(new) - 1:
                 self.reach.save()
                 print(f"  reach of {k + 1} of {len(new)} tests", flush=True)
 
-    def _watched(self, name: str) -> tuple[bool, list[str]]:
-        """Whether a test passes, and the functions of the package that it runs."""
+    def _watched(self, name: str) -> tuple[bool, float, list[str]]:
+        """Whether a test passes, its seconds of processor time, and the functions of the package that it runs."""
+        start = time.process_time()
         seen: dict[int, CodeType] = {}
         home = str(self.root / "dpest") + os.sep
 
@@ -134,7 +133,8 @@ class Laboratory:
         passed = self._passes(name)
         sys.settrace(None)
         codes = [c for c in seen.values() if c.co_filename.startswith(home)]
-        return passed, sorted({f"{os.path.relpath(c.co_filename, self.root)}:{_outermost(c.co_qualname)}" for c in codes})
+        reached = sorted({f"{os.path.relpath(c.co_filename, self.root)}:{_outermost(c.co_qualname)}" for c in codes})
+        return passed, time.process_time() - start, reached
 
     def _passes(self, name: str) -> bool:
         return not any(report.failed for report in runtestprotocol(self.items[name], nextitem=None, log=False))

@@ -110,7 +110,7 @@ def test_an_infinite_end_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("c", [2.0, -3.0])
+@pytest.mark.parametrize("c", [2.0, 0.5, -3.0])
 @pytest.mark.parametrize("constant", [-1.0, 0.0, 3.0])
 def test_truths_about_inputs_know_themselves_and_their_opposite(strict: bool, c: float, constant: float) -> None:
     x = Draw(Laplace(1.0))
