@@ -9,9 +9,11 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from dpest.curves.curve import Curve, composed
-from dpest.curves.orders import rho, tradeoff
+from dpest.curves.orders import gdp_mu, rho, tradeoff
 from dpest.curves.way import Way
 from dpest.numerics.bracket import Bracketed
 from tests.unit.curves.finite import COIN, SKEW, THIRD, exact_delta, leaf, outcomes
@@ -156,3 +158,22 @@ def test_the_trade_off_of_a_plain_curve() -> None:
         assert found.lower <= max(truth, other) + 1e-9
         assert found.upper >= max(truth, other)
         assert found.upper - found.lower < 1e-4
+
+
+def test_the_gaussian_curve_above_a_coin() -> None:
+    """At each epsilon the mu whose Gaussian curve passes through delta(eps) = 3/4 - e^eps / 4; the largest counts."""
+    found = gdp_mu(Curve.discrete([0.75, 0.25], [0.25, 0.75]).delta, [Way(None, "D over D'", ((COIN, 1),))], math.log(3))
+
+    def gaussian(mu: float, e: float) -> float:
+        return float(norm.cdf(mu / 2 - e / mu) - math.exp(e) * norm.cdf(-mu / 2 - e / mu))
+
+    each = []
+    for e in np.linspace(0, 1.0986, 200):
+        wanted = 0.75 - math.exp(e) / 4
+        each.append(brentq(lambda mu, e=e, wanted=wanted: gaussian(mu, e) - wanted, 1e-3, 10))
+    assert found.lower <= max(each) + 1e-4
+    assert found.upper >= max(each)
+    assert found.upper - found.lower < 1e-2
+    plain = gdp_mu(lambda _: Bracketed(0.0, 0.0, 0.0), [Way(None, "D over D'", (), mu_squared=0.25, mu_error=1e-9)], math.inf)
+    assert plain.lower < 0.5 < plain.upper
+    assert plain.upper - plain.lower == pytest.approx(1e-9, rel=1e-3)

@@ -31,6 +31,19 @@ def largest(p: list[float], q: list[float]) -> float:
 
 # -- released values ---------------------------------------------------------------------------------------------------
 
+
+def decided(x: Any) -> Any:
+    k, y = dpest.integers(0, 2), x + L(1)
+    return (y, k) if y > k else (None, k)
+
+
+def linked(x: Any) -> Any:
+    k, j, y = dpest.integers(0, 2), dpest.integers(0, 1), x + L(1)
+    if y > k and k >= j:
+        return (y, j)
+    return (0.0, j)
+
+
 RELEASES: dict[str, tuple[Callable[[Any], Any], tuple[Any, Any], float]] = {
     "one draw": (lambda x: 3 - 2 * (x + L(0.5)), (0, 1), 2.0),
     "two draws": (lambda x: [x + L(2), x - L(4)], (0, 1), 0.75),
@@ -49,6 +62,10 @@ RELEASES: dict[str, tuple[Callable[[Any], Any], tuple[Any, Any], float]] = {
     "floor on two grids": (lambda x: x + dpest.floor(L(1)), (0, 0.5), math.inf),
     "floor, moved by half": (lambda x: dpest.floor(x + L(2)), (0, 0.5), 0.25),
     "rounded to tens": (lambda x: 10 * dpest.floor((x + L(20)) / 10), (0, 1), 0.05),
+    "a point beside a value that it decides": (lambda x: decided(x), (0, 1), 1.0),
+    "a point linked by a condition": (lambda x: linked(x), (0, 1), 1.0),
+    "whole numbers rounded": (lambda x: (x + dpest.geometric(1.0)) // 3, (2, 3), 1.0),
+    "whole numbers, turned and rounded": (lambda x: -dpest.floor((x - 2 * dpest.geometric(1.0)) / 4), (0, 2), 1.0),
     "equal laws": (lambda x: (L(1), abs(x) + L(1)), (-1, 1), 0.0),
     "clipped": (lambda x: dpest.clip(x + L(1), -2, 2), (0, 1), 1.0),
     "the larger of noise and a number": (lambda x: dpest.maximum(x + L(2), 0.25), (0, 1), 0.5),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpest.numerics.maximum import largest
+from dpest.numerics.maximum import _chances, largest
 
 RNG = np.random.default_rng(5)
 
@@ -103,3 +103,12 @@ def test_a_badly_known_number_says_nothing_beside_a_well_known_one() -> None:
 def test_of_very_many_numbers_the_largest_are_looked_at() -> None:
     sizes = np.concatenate([np.full(2000, 0.01), [5.0]])
     assert largest(sizes, np.full(2001, 0.01)) == pytest.approx(5.0, abs=0.05)
+
+
+def test_the_chance_to_be_the_largest() -> None:
+    """Uniform on [0, 1] and on [0, 2]: the second is larger with probability 3/4."""
+    u = np.linspace(1e-9, 2, 2001)
+    below = np.stack([np.minimum(u, 1.0), u / 2], axis=1)
+    assert _chances(below, np.log(below).sum(axis=1)) == pytest.approx([0.25, 0.75], abs=1e-3)
+    flat = np.ones((3, 4))
+    assert _chances(flat, np.log(flat).sum(axis=1)).tolist() == [0.25] * 4

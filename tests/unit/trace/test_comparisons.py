@@ -10,8 +10,9 @@ from fractions import Fraction
 import pytest
 
 from dpest.errors import ExactRefused
+from dpest.exact.proof.symbols import Unknown
 from dpest.lang.nodes import Draw, Linear, Relation
-from dpest.laws.continuous import Laplace, Uniform
+from dpest.laws.continuous import Laplace
 from dpest.laws.discrete import Geometric, atoms, integers_law
 from dpest.numerics.rationals import exact
 from dpest.trace.atomic import atomic, has_finitely_many_points, point, settled, sign
@@ -31,7 +32,8 @@ def fraction(x: object) -> Fraction:
 
 
 def holds(literal: Literal, values: Values) -> bool:
-    return sum((fraction(c) * Fraction(values[id(d)]) for d, c in literal.terms), fraction(literal.constant)) >= 0
+    total = sum((fraction(c) * Fraction(values[id(d)]) for d, c in literal.terms), fraction(literal.constant))
+    return total > 0 if getattr(literal, "strict", False) else total >= 0
 
 
 class At:
@@ -195,4 +197,15 @@ def test_ranges_of_one_sided_points() -> None:
         for i, here in enumerate(points(ODD)):
             assert (up if isinstance(up, bool) else holds(up, here)) == (i >= k)
             assert (down if isinstance(down, bool) else holds(down, here)) == (i < k)
-    assert Uniform(0.0, 1.0).discrete is False
+    alone = Draw(atoms({0.5: 1.0}))
+    assert at_least(((alone, exact(1)),), exact(-0.5), Relation.GE, unknown) is True
+    assert at_least(((alone, exact(1)),), exact(-0.5), Relation.GT, unknown) is False
+    assert equals(((alone, exact(1)),), exact(-0.25), unknown) is False
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_unknown_inputs_keep_their_ties(relation: Relation) -> None:
+    x = Draw(Unknown("x"))
+    value = Linear(((x, exact(2)),), exact(-3))
+    for at in (1.0, 1.5, 2.0):
+        assert atomic(relation, value, At({id(x): at}), unknown) == TESTS[relation](2 * at - 3, 0)

@@ -23,30 +23,28 @@ def lattice(origin: object, step: object) -> Lattice:
     return Lattice(exact(origin), exact(step))  # type: ignore[arg-type]
 
 
-def listed(x: Lattice) -> set[Fraction]:
+def listed(x: Lattice, most: int = 20) -> set[Fraction]:
     origin, step = (Fraction(int(v.numerator), int(v.denominator)) for v in (x.origin, x.step))
-    return {origin + step * k for k in range(-60, 61)}
+    return {origin + step * k for k in range(-most, most + 1)}
 
 
 CHOICES = [lattice(o, s) for o in (0, 1, Fraction(1, 2), Fraction(1, 3)) for s in (0, 1, 2, Fraction(2, 3), Fraction(3, 2))]
 
 
-@pytest.mark.parametrize("a", CHOICES)
-def test_two_lattices_meet_where_they_have_a_point_in_common(a: Lattice) -> None:
-    for b in CHOICES:
-        assert a.meets(b) == bool(listed(a) & listed(b))
+def test_two_lattices_meet_where_they_have_a_point_in_common() -> None:
+    points = [listed(x) for x in CHOICES]
+    for i, a in enumerate(CHOICES):
+        for j, b in enumerate(CHOICES):
+            assert a.meets(b) == bool(points[i] & points[j])
 
 
 def test_the_coarsest_lattice_that_holds_all() -> None:
     for a in CHOICES:
         for b in CHOICES:
             found = spanned([a, b])
-            points = {x for y in (a, b) for x in listed(y) if abs(x) < 5}
-            steps = {
-                (x - Fraction(int(found.origin.numerator), int(found.origin.denominator))) / Fraction(float(1)) for x in points
-            }
-            step = Fraction(int(found.step.numerator), int(found.step.denominator))
-            multiples = [s / step for s in steps]
+            origin, step = (Fraction(int(v.numerator), int(v.denominator)) for v in (found.origin, found.step))
+            points = {x for y in (a, b) for x in listed(y, 6)}
+            multiples = [(x - origin) / step for x in points]
             assert all(m.denominator == 1 for m in multiples)
             if len(points) > 1:
                 assert math.gcd(*(int(m) for m in multiples)) == 1
@@ -114,6 +112,20 @@ def test_conditions_on_what_is_rounded_shorten_the_list(c: float) -> None:
     assert values.min() >= inside[0] - 3
     assert values.max() <= inside[1] + 3
     assert len(floor_points(rounded, on, {})) > 100 * abs(c)
+
+
+@pytest.mark.parametrize("c", [(-1.0, 2.0), (3.0, 0.5), (-0.5, -4.0)])
+def test_conditions_on_a_combination_of_two_draws(c: tuple[float, float]) -> None:
+    """-2 <= c[0] a + c[1] b <= 7: the rounded sum lies between these, whichever draw comes first."""
+    for draws in ((Draw(Laplace(1.0)), Draw(Laplace(1.0))), (Draw(Laplace(1.0)), Draw(Laplace(1.0)))[::-1]):
+        terms = tuple((d, exact(x)) for d, x in zip(draws, c, strict=True))
+        rounded = Floor(Linear(terms, exact(0.5)), exact(1), exact(0))
+        turned = tuple((d, -x) for d, x in terms)
+        between = [Literal(terms, exact(2)), Literal(turned, exact(7))]
+        values = floor_points(rounded, lattice(0, 1), narrowed({}, between))
+        assert set(range(-2, 8)) <= set(values.tolist())
+        assert values.min() >= -5
+        assert values.max() <= 10
 
 
 def test_a_one_sided_draw_reaches_from_its_end() -> None:
