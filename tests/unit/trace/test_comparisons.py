@@ -6,11 +6,13 @@ import itertools
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from dpest.errors import ExactRefused
 from dpest.exact.proof.symbols import Unknown
+from dpest.lang.extent import Extent
 from dpest.lang.nodes import Draw, Linear, Relation
 from dpest.laws.continuous import Laplace
 from dpest.laws.discrete import Geometric, atoms, integers_law
@@ -49,8 +51,22 @@ class At:
         return next(i for i, option in enumerate(options) if all(map(self, option)))
 
 
-def unknown(_: Values) -> None:
-    return None
+class Said:
+    """The author's comparison: what it says at a point, with numbers that are rounded on the way."""
+
+    extent = Extent(100.0, 2.0**-60, exact=False)
+
+    def __init__(self, say: Callable[[Values], bool | None], known: Values | None = None) -> None:
+        self.say, self.known = say, known or {}
+
+    def __call__(self, point: Values) -> bool | None:
+        return self.say({**self.known, **point})
+
+    def at(self, points: Values) -> Said:
+        return Said(self.say, {**self.known, **points})
+
+
+unknown: Any = Said(lambda _: None)
 
 
 DIE, OTHER = Draw(integers_law(-2, 4)), Draw(integers_law(0, 5))
@@ -76,9 +92,7 @@ def test_rationals_decide_where_nobody_asks_the_program(relation: Relation) -> N
 def test_at_a_tie_the_program_has_the_last_word(relation: Relation, bound: float) -> None:
     """k / 10 >= 0.3 holds for k = 3 in Python, although 3/10 is less than the double 0.3."""
 
-    def program(here: Values) -> bool:
-        return TESTS[relation](here[id(DIE)] / 10, bound)
-
+    program: Any = Said(lambda here: TESTS[relation](here[id(DIE)] / 10, bound))
     value = Linear(((DIE, exact(Fraction(1, 10))),), -exact(bound))
     for here in points(DIE):
         assert atomic(relation, value, At(here), program) == program(here)
@@ -88,7 +102,8 @@ def test_at_a_tie_the_program_has_the_last_word(relation: Relation, bound: float
 @pytest.mark.parametrize("c", [1.0, -1.0, 3.0])
 @pytest.mark.parametrize("bound", [-0.5, 0.1, 0.2, 0.3, 2.0, 5.0, -7.0])
 def test_points_that_are_not_whole_numbers(relation: Relation, c: float, bound: float) -> None:
-    for program in (unknown, lambda here: TESTS[relation](c * here[id(ODD)] - bound, 0)):
+    told: Any = Said(lambda here: TESTS[relation](c * here[id(ODD)] - bound, 0))
+    for program in (unknown, told):
         value = Linear(((ODD, exact(c)),), -exact(bound))
         for here in points(ODD):
             said = program(here)
@@ -127,7 +142,7 @@ def test_without_draws_the_program_or_the_number_decides() -> None:
         for x in (-1, 0, 2):
             assert sign(relation, exact(x)) == TESTS[relation](x, 0)
             assert settled(relation, exact(x), unknown) == TESTS[relation](x, 0)
-            assert settled(relation, exact(x), lambda _: True) is True
+            assert settled(relation, exact(x), Said(lambda _: True)) is True
             assert atomic(relation, Linear((), exact(x)), At({}), unknown) == TESTS[relation](x, 0)
 
 
@@ -147,7 +162,7 @@ def test_equality_is_two_bounds_or_never() -> None:
     assert equals(((DIE, exact(2)),), exact(-3), unknown) is False
     found = equals(((DIE, exact(2)),), exact(-4), unknown)
     assert found == (Literal(((DIE, exact(1)),), exact(-2)), Literal(((DIE, exact(-1)),), exact(2)))
-    assert equals(((DIE, exact(2)),), exact(-4), lambda _: False) is False
+    assert equals(((DIE, exact(2)),), exact(-4), Said(lambda _: False)) is False
     assert equals(((ODD, exact(1)),), exact(-0.1), unknown) == (
         Literal(((ODD, exact(1)),), -exact(0.1)),
         Literal(((ODD, exact(-1)),), exact(0.1)),
@@ -158,8 +173,7 @@ def test_equality_is_two_bounds_or_never() -> None:
 def test_the_program_is_asked_at_points_of_the_supports() -> None:
     asked: list[Values] = []
 
-    def program(here: Values) -> None:
-        asked.append(here)
+    program: Any = Said(asked.append)
 
     three = Draw(integers_law(3, 9))
     at_least(((DIE, exact(2)), (three, exact(5))), exact(-21), Relation.GE, program)
@@ -175,12 +189,12 @@ def test_the_program_is_asked_at_points_of_the_supports() -> None:
 
 def test_rounding_that_decides_ties_both_ways_is_refused() -> None:
     wide = Draw(Geometric(1.0))
-    told = iter([True, False] * 10)
+    told = itertools.cycle([True, False])
     with pytest.raises(Uneven, match="several discrete"):
-        at_least(((wide, exact(1)), (Draw(Geometric(2.0)), exact(1))), exact(-1), Relation.GE, lambda _: next(told))
-    turns = iter([True, False, True, False])
+        at_least(((wide, exact(1)), (Draw(Geometric(2.0)), exact(1))), exact(-1), Relation.GE, Said(lambda _: next(told)))
+    turns = itertools.cycle([True, False])
     with pytest.raises(ExactRefused, match="by turns"):
-        at_least(((ODD, exact(1)),), exact(0), Relation.GE, lambda _: next(turns))
+        at_least(((ODD, exact(1)),), exact(0), Relation.GE, Said(lambda _: next(turns)))
     with pytest.raises(Uneven, match="different lattices"):
         at_least(((wide, exact(0.1)), (Draw(Geometric(2.0)), exact(0.3))), exact(0), Relation.GE, unknown)
 
@@ -189,10 +203,16 @@ def test_ranges_of_one_sided_points() -> None:
     """Exactly the last points hold, or exactly the first ones, or all, or none."""
     for k in range(5):
         up = at_least(
-            ((ODD, exact(1)),), exact(0), Relation.GE, lambda here, k=k: sorted(here.values())[0] in [-0.5, 0.1, 0.3, 2.0][k:]
+            ((ODD, exact(1)),),
+            exact(0),
+            Relation.GE,
+            Said(lambda here, k=k: sorted(here.values())[0] in [-0.5, 0.1, 0.3, 2.0][k:]),
         )
         down = at_least(
-            ((ODD, exact(1)),), exact(0), Relation.GE, lambda here, k=k: sorted(here.values())[0] in [-0.5, 0.1, 0.3, 2.0][:k]
+            ((ODD, exact(1)),),
+            exact(0),
+            Relation.GE,
+            Said(lambda here, k=k: sorted(here.values())[0] in [-0.5, 0.1, 0.3, 2.0][:k]),
         )
         for i, here in enumerate(points(ODD)):
             assert (up if isinstance(up, bool) else holds(up, here)) == (i >= k)
