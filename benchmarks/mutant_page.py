@@ -38,6 +38,8 @@ def page(
     tried = [(m, rows[m.key]) for m in sample if m.key in rows and rows[m.key]["digest"] == m.digest]
     left = [m for m, row in tried if not row["killed"]]
     lines = [_HEAD.format(count=len(tried), modules=len({m.module for m, _ in tried}), seed=seed)]
+    if len(tried) < len(sample):
+        lines += [_UNFINISHED.format(left=len(sample) - len(tried), sample=len(sample))]
     lines += ["| group | modules | tried | killed | equivalent or cost only | survived | score |", _RULE]
     for group in dict.fromkeys(groups.values()):
         mine = [(m, row) for m, row in tried if groups.get(m.module) == group]
@@ -83,4 +85,9 @@ tried, a random sample with seed {seed}. Each was given the tests that reach the
 
 The score is killed / (tried - equivalent): mutants that no input can show, and those that only change how long an answer takes,
 are listed with the reason and left out.
+"""
+
+_UNFINISHED = """**Not finished:** {left} of the {sample} mutants in the sample have not been tried on the code as it stands, and
+survivors may have been tried before the tests that were written for them. The scores below are no result yet; `make mutants`
+goes on where the last run ended, and `python benchmarks/mutants.py --survivors` tries the survivors again.
 """

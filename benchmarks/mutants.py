@@ -102,11 +102,6 @@ class Results:
         return row is not None and row["digest"] == mutant.digest and (row["killed"] or not retry)
 
 
-def chosen(modules: list[str], count: int, seed: int) -> list[mutating.Mutant]:
-    """The sample of each module."""
-    return [m for module in modules for m in mutating.sampled(mutating.mutants(ROOT, module), count, seed)]
-
-
 def experiment(todo: list[mutating.Mutant], results: Results, options: argparse.Namespace) -> None:
     """Tries mutants in a copy of the project."""
     import pytest
@@ -161,13 +156,14 @@ def main() -> None:
     options.out = options.out.resolve()
     results = Results.read(options.out / "mutants.json")
     modules = options.modules or list(MODULES)
-    everything = chosen(modules, options.sample, options.seed)
+    possible = {module: mutating.mutants(ROOT, module) for module in modules}
+    everything = [m for found in possible.values() for m in mutating.sampled(found, options.sample, options.seed)]
     todo = [m for m in everything if not results.known(m, options.survivors)]
     if todo and not options.write:
         print(f"{len(todo)} of {len(everything)} mutants to try", flush=True)
         experiment(todo, results, options)
     reasons = mutant_page.read_reasons(ROOT / "benchmarks" / "mutants_reasons.toml")
-    counts = {m: len(mutating.mutants(ROOT, m)) for m in modules}
+    counts = {module: len(found) for module, found in possible.items()}
     page = mutant_page.page(results.rows, everything, counts, MODULES, reasons, options.seed)
     print(page)
     if options.write:
