@@ -10,7 +10,7 @@ from typing import Any
 from dpest.engine.columns import Shape, constant_key
 from dpest.engine.trace import Limits, trace
 from dpest.errors import DpestError
-from dpest.graph.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Where
+from dpest.graph.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Ranked, Where
 from dpest.laws.discrete import Atoms, Whole
 
 _MOST_PATHS = 4096
@@ -43,7 +43,7 @@ def _values(leaf: Any) -> list[Any]:
     match leaf:
         case Compare() | Not() | All():
             return [0.0, 1.0]
-        case ArgExtreme(values=values):
+        case ArgExtreme(values=values) | Ranked(values=values, place=True):
             return [float(i) for i in range(len(values))]
         case Where(yes=yes, no=no):
             return list(dict.fromkeys([*_values(yes), *_values(no)]))

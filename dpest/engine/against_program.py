@@ -17,7 +17,7 @@ import numpy as np
 
 from dpest.engine.outputs import Flat, rebuild
 from dpest.engine.plain_run import SEED, Aim, Drawn, PlainRun, Source
-from dpest.engine.replay import Replay, same_output
+from dpest.engine.replay import Replay, Unusual, same_output
 from dpest.engine.streams import stream
 from dpest.engine.valuation import Valuation, Value
 from dpest.errors import MechanismRaised, TraceMismatch
@@ -85,7 +85,7 @@ def check_against_program(traced: Trace, program: Program, seconds: float) -> No
             continue
         met.compare(path, output)
         if i % 4 < 2:
-            _replay(path, run, program)
+            _replay(path, run, program, traced.together)
 
 
 def run_plainly(program: Program, run: PlainRun) -> Flat:
@@ -107,6 +107,7 @@ class _Places:
 
     def __init__(self) -> None:
         self._known: dict[Draw, int] = {}
+        self._path_of: dict[Draw, Path] = {}
         self._paths: set[int] = set()
 
     def add(self, path: Path) -> None:
@@ -114,6 +115,11 @@ class _Places:
         if id(path) not in self._paths:
             self._paths.add(id(path))
             self._known.update((draw, k) for k, draw in enumerate(path.drawn))
+            self._path_of.update((draw, path) for draw in path.drawn if draw not in self._path_of)
+
+    def path(self, draw: Draw) -> Path | None:
+        """A path on which the draw is made; None for one that was made outside the run."""
+        return self._path_of.get(draw)
 
     def get(self, draw: Draw) -> int | None:
         """The draw's place; None for one that was made outside the run."""
@@ -174,17 +180,33 @@ class _Met:
         return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
-        k = self._places.get(draw)
-        if k is not None:
-            put(self.valuation, draw, k, self.run)
+        path = self._places.path(draw)
+        if path is not None and path.guards:
+            self._made(path, draw)
+        elif path is not None:
+            put(self.valuation, draw, self._places.get(draw) or 0, self.run)
+
+    def _made(self, path: Path, last: Draw | None = None) -> int:
+        """How many draws the program makes on a path, up to one of them; each gets its number."""
+        if not path.guards:
+            return len(path.drawn)
+        made = 0
+        for draw in path.drawn:
+            if all(self.valuation.holds(c) == way for c, way in path.guards.get(draw, ())):
+                put(self.valuation, draw, made, self.run)
+                made += 1
+            if draw is last:
+                break
+        return made
 
     def compare(self, path: Path, output: Flat) -> None:
         """Refuse an output that the path does not say at these numbers."""
-        if len(path.drawn) != len(self.run.drawn):
-            raise mismatch(self.run, output, f"{len(path.drawn)} draws, and the program made {len(self.run.drawn)}")
         self._places.add(path)
         for draw in path.drawn:
             self._place(draw)
+        made = self._made(path)
+        if made != len(self.run.drawn):
+            raise mismatch(self.run, output, f"{made} draws, and the program made {len(self.run.drawn)}")
         compare_outputs(path.output, output, self.valuation, self.run)
 
 
@@ -264,26 +286,32 @@ def _same_constant(a: Any, b: Any) -> bool:
 class GuidedRun(Replay):
     """A run on stand-ins whose conditions are decided by the numbers of a plain run."""
 
-    def __init__(self, draws: Sequence[Draw], plain: PlainRun) -> None:
-        super().__init__(draws)
+    def __init__(self, draws: Sequence[Draw], plain: PlainRun, joined: Sequence[bool] = (), together: bool = False) -> None:
+        super().__init__(draws, joined)
+        self.together = together
         self.plain = plain
         self.valuation = plain.outside
+        self.made = 0
 
     def draw(self, law: Law) -> Node:
         """A stand-in, with the number that the program drew here."""
         node = super().draw(law)
         assert isinstance(node, Draw)
-        put(self.valuation, node, self.drawn - 1, self.plain)
+        if all(self.valuation.holds(c) == way for c, way in self.under):
+            put(self.valuation, node, self.made, self.plain)
+            self.made += 1
         return node
 
     def decide(self, condition: Node) -> bool:
         """Which way the condition goes at the numbers of the plain run."""
+        if self.under:
+            raise Unusual
         return self.valuation.holds(condition)
 
 
-def _replay(path: Path, run: PlainRun, program: Program) -> None:
+def _replay(path: Path, run: PlainRun, program: Program, together: bool) -> None:
     """The path once more on stand-ins: the same numbers must lead to the same expressions."""
-    again = GuidedRun(path.drawn, run)
+    again = GuidedRun(path.drawn, run, path.joined, together)
     output = program(again)
     if again.valuation.unclear:
         return
@@ -302,7 +330,7 @@ def _aims(paths: Sequence[Path], places: _Places) -> dict[int, list[Aim]]:
     last: dict[int, list[Aim]] = {}
     for path in paths[:: max(1, len(paths) // _AIMED_PATHS)]:
         places.add(path)
-        for literal in path.conditions:
+        for literal in path.conditions if not path.guards else ():
             placed = [(places.get(d), float(c), d) for d, c in literal.terms]
             if id(literal) in found or any(k is None for k, _, _ in placed):
                 continue

@@ -15,7 +15,7 @@ from dpest.engine.literal import Bounds, Literal, implied, narrowed, open_option
 from dpest.engine.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
 from dpest.engine.rounds import Loop
 from dpest.errors import BudgetExceeded, ExactRefused
-from dpest.graph.nodes import All, ArgExtreme, Compare, Draw, Linear, Not, Rounded, Where, draws_of, is_node, linear, plain_number
+from dpest.graph.nodes import All, ArgExtreme, Compare, Draw, Linear, Not, Ranked, Rounded, Where, draws_of, is_node, linear, plain_number
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 
@@ -176,7 +176,7 @@ def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
     match x:
         case Compare() | Not() | All():
             return Constant(decide(x, run))
-        case ArgExtreme():
+        case ArgExtreme() | Ranked(place=True):
             return Constant(index(x, run))
         case _ if not is_node(x):
             return Constant(x)

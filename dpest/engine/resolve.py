@@ -32,6 +32,7 @@ from dpest.graph.nodes import (
     Pick,
     Product,
     Quotient,
+    Ranked,
     Relation,
     Rounded,
     Rounding,
@@ -88,8 +89,12 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
             out = _numeric(yes if decide(condition, ask) else no)
         case Extreme(pick=pick, values=values):
             out = values[index(ArgExtreme(pick, values), ask)]
-        case ArgExtreme():
+        case ArgExtreme() | Ranked(place=True):
             out = index(node, ask)
+        case Ranked(values=values):
+            from dpest.engine.ranking import split
+
+            out = values[split(node, ask)]
         case Product(left=left, right=right):
             return _product(left, right, ask, became)
         case Quotient(left=left, right=right):
@@ -168,7 +173,7 @@ def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Becam
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
     node, c = value.terms[0]
     if len(value.terms) != 1:
-        return atomic(relation, _unrounded(value, ask, became), ask, program)
+        return atomic(relation, unrounded(value, ask, became), ask, program)
     assert isinstance(node, Rounded)
     bound = -value.constant / c
     nearest = floor(bound + HALF)
@@ -222,7 +227,7 @@ def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
             assert_never(node.rounding)
     reduced = affine(inner, ask, became)
     if any(isinstance(n, Rounded) for n, _ in reduced.terms):
-        reduced = _unrounded(reduced, ask, became)
+        reduced = unrounded(reduced, ask, became)
     if node.rounding is Rounding.ROUND and _meets_whole(reduced):
         raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
     return reduced, sign
@@ -247,7 +252,7 @@ def _meets_whole(value: Linear) -> bool:
     return bool((value.constant / step).denominator == 1)
 
 
-def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
+def unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
     """Roundings of values with finitely many points, worked out point by point."""
     out = Linear((), value.constant)
     for node, c in value.terms:
@@ -262,15 +267,19 @@ def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
 # -- the largest and the smallest --------------------------------------------------------------------------------------
 
 
-def index(node: ArgExtreme, ask: Ask) -> int:
-    """Which argument is the extreme one: the first among equals, as in NumPy."""
+def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
+    """Which argument is the extreme one, or stands at a place in their order: the first among equals, as in NumPy."""
+    if isinstance(node, Ranked):
+        from dpest.engine.ranking import peeled
+
+        return peeled(node, ask)
     plain = _plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
     became: Became = {}
     values = [affine(v, ask, became) for v in node.values]
-    if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
-        values = [_unrounded(v, ask, became) for v in values]
+    if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
+        values = [unrounded(v, ask, became) for v in values]
     options, indices = _winners(node.pick, node.values, values, ask, became)
     return indices[ask.choose(options)]
 
@@ -301,7 +310,7 @@ def _winners(
             if j != i and beaten is not None:
                 relation, wins = (Relation.GT, better[0]) if j < i else (Relation.GE, better[1])
                 condition = Compare(relation, combine(signed[i], signed[j], -1), (wins, (written[i], written[j])))
-                one = _as_literal(condition, ask, became)
+                one = as_literal(condition, ask, became)
                 beaten = [*beaten, one] if isinstance(one, Literal) else beaten if one else None
         if beaten is not None:
             options.append(tuple(beaten))
@@ -309,12 +318,12 @@ def _winners(
     return options, indices
 
 
-def _comparable(margin: Linear) -> bool:
+def comparable(margin: Linear) -> bool:
     """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
     return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
 
 
-def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
+def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
     program = partial(_said, condition, became)
@@ -331,7 +340,7 @@ def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal 
         else:
             inner = combine(linear(ceil(bound) if strict else floor(bound) + 1), inner, -1)
             relation = Relation.GT
-        return _as_literal(Compare(relation, inner), ask, became)
+        return as_literal(Compare(relation, inner), ask, became)
     terms = tuple((n, k) for n, k in value.terms if isinstance(n, Draw))
     if any(not d.law.discrete for d, _ in terms):
         return Literal(terms, value.constant)

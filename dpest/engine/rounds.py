@@ -111,7 +111,7 @@ def _frames(end: CodeType) -> Iterator[FrameType]:
 
 def _ours(frame: FrameType) -> bool:
     name = frame.f_globals.get("__name__", "")
-    return name in ("dpest.core", "dpest.engine.trace", "dpest.engine.rounds")
+    return name in ("dpest.core", "dpest.engine.trace", "dpest.engine.rounds", "dpest.engine.together")
 
 
 def _variables(frame: FrameType) -> dict[str, Any]:

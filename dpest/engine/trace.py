@@ -23,11 +23,12 @@ from dpest.engine.hidden_randomness import Watch
 from dpest.engine.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
 from dpest.engine.outputs import Flat, flatten
 from dpest.engine.plain_run import one_run
-from dpest.engine.replay import Replay, differs, mark, same_output
+from dpest.engine.replay import Guard, Replay, Unusual, differs, mark, same_output
 from dpest.engine.resolve import decide
 from dpest.engine.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.engine.series import Loops, log_repeats
-from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.engine.settings import Sides, keeping_sides
+from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError, MechanismRaised, NotReplayable
 from dpest.generators.swap import standing_in, stood_in_for
 from dpest.graph.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
@@ -41,6 +42,8 @@ class Path:
     output: Flat
     conditions: tuple[Literal, ...]  # the inequalities that hold on it, without those that others imply
     drawn: tuple[Draw, ...] = ()  # every draw of the run, in its order
+    guards: Mapping[Draw, Guard] = field(default_factory=dict)  # of draws that are made only where conditions hold
+    joined: tuple[bool, ...] = ()  # which `if` statements on the way had both sides worked out
     loops: tuple[Loop, ...] = ()  # loops on the way whose further rounds are like the one that is written out here
 
     @cached_property
@@ -62,6 +65,7 @@ class Trace:
     paths: tuple[Path, ...]
     log_unexplored: float = -math.inf
     cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
+    together: bool = False  # whether sides of `if` statements were kept together
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 
 
@@ -83,22 +87,64 @@ class Limits:
 
 
 LIMITS = Limits()
+# Up to here forks are cheaper than anything else, and known best. Above, the sides of `if` statements are kept together where
+# they can be: above-threshold over ten queries has 11 paths, a dozen randomised responses have 4,096.
+FEW_PATHS = 16
+FEW_DECISIONS = 2_000
+_MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 _MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
 
 
 def trace(
-    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits = LIMITS, check_seconds: float = SECONDS
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits = LIMITS,
+    check_seconds: float = SECONDS,
+    sides: Sides | None = None,
 ) -> Trace:
     """Every path of `mechanism(data, **params)`, compared with the program on plain numbers."""
+    sides = keeping_sides() if sides is None else sides
 
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
     with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
-        start = time.perf_counter()
-        traced = _explored(program, limits)
-        check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
+        traced = _few_or_together(program, limits, check_seconds, sides)
     return replace(traced, seeded=tuple(held.seeded))
+
+
+def _few_or_together(program: Callable[[Any], Flat], limits: Limits, check_seconds: float, sides: Sides) -> Trace:
+    """The paths by forks where they are few; else with sides kept together; where that fails, all of them by forks."""
+
+    def checked(search: _Search, start: float) -> Trace:
+        traced = search.found()
+        check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
+        return traced
+
+    start = time.perf_counter()
+    forks = _Search(limits)
+    refusal: DpestError | None = None
+    if sides is not Sides.TOGETHER:
+        try:
+            if forks.explored(program, few=sides is Sides.AS_NEEDED):
+                return checked(forks, start)
+        except (ExactRefused, MechanismError) as error:
+            if sides is Sides.APART or isinstance(error, NotReplayable):
+                raise
+            refusal = error
+    try:
+        begin = time.perf_counter()
+        search = _Search(limits, together=True)
+        search.explored(program)
+        return checked(search, begin)
+    except (ExactRefused, MechanismError):
+        if sides is Sides.TOGETHER:
+            raise
+    if refusal is not None:
+        raise refusal
+    forks.explored(program)
+    return checked(forks, start)
 
 
 Rewrite = Callable[[Node], Any]
@@ -114,37 +160,49 @@ def trace_on_unknown(
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(_Branch(), [], limits, rewrite)))
     with watch, standing_in(mechanism, data, params):
-        return _explored(program, limits, rewrite)
-
-
-def _explored(program: Callable[[Any], Flat], limits: Limits, rewrite: Rewrite | None = None) -> Trace:
-    search = _Search(limits)
-    while search.pending:
-        run = TraceRun(search.next(), search.pending, limits, rewrite)
-        output = program(run)
-        search.work += run.called
-        path = Path(tuple(run.steps), output, held(run.bounds), tuple(run.draws[: run.drawn]))
-        if run.returned is not None:
-            search.cycles.append((path, run.returned))
-        elif run.abandoned:
-            search.left_out += [(path.steps, run.log_mass)] if run.log_mass > -math.inf else []
-        else:
-            if not search.paths:
-                _check_replay(run, output, program, limits)
-            search.paths.append(path)
-    return search.found()
+        search = _Search(limits)
+        search.explored(program, rewrite)
+        return search.found()
 
 
 class _Search:
     """The branches still to be followed, and what was found."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, together: bool = False) -> None:
         self.limits = limits
+        self.together = together
+        self.joined = False  # whether sides came together anywhere
         self.pending = [_Branch()]
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
         self.left_out: list[tuple[tuple[Step, ...], float]] = []
         self.work = 0
+
+    def explored(self, program: Callable[[Any], Flat], rewrite: Rewrite | None = None, *, few: bool = False) -> bool:
+        """Follows every branch; with `few`, gives up (and can be gone on with) where there are many."""
+        while self.pending:
+            many = len(self.paths) + len(self.pending)
+            if few and (many > FEW_PATHS or self.work > FEW_DECISIONS):
+                return False
+            if self.together and not self.joined and many > _MOST_WITHOUT_USE:
+                raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
+            self._follow(TraceRun(self.next(), self.pending, self.limits, rewrite, self.together), program)
+        return True
+
+    def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
+        output = program(run)
+        self.work += run.called
+        self.joined = self.joined or any(run.joined)
+        drawn = tuple(run.draws[: run.drawn])
+        path = Path(tuple(run.steps), output, held(run.bounds), drawn, run.guards, tuple(run.joined))
+        if run.returned is not None:
+            self.cycles.append((path, run.returned))
+        elif run.abandoned:
+            self.left_out += [(path.steps, run.log_mass)] if run.log_mass > -math.inf else []
+        else:
+            if not self.paths:
+                _check_replay(run, output, program, self.limits)
+            self.paths.append(path)
 
     def next(self) -> _Branch:
         """The newest branch; in a long search the heaviest."""
@@ -175,7 +233,8 @@ class _Search:
         loops = Loops([(path.steps, start) for path, start in self.cycles])
         paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
         missing = [mass + sum(map(log_repeats, loops.on(steps))) for steps, mass in self.left_out]
-        return Trace(paths, float(log_sum(np.array(missing))), tuple(path for path, _ in self.cycles))
+        cycles = tuple(path for path, _ in self.cycles)
+        return Trace(paths, float(log_sum(np.array(missing))), cycles, together=self.together)
 
 
 _HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
@@ -211,6 +270,10 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
 
 
 def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+    if getattr(run, "together", False):
+        from dpest.engine.calls import call  # most programs have few paths, and need no other code
+
+        mechanism = call(mechanism)
     token = RUN.set(run)
     try:
         return mechanism(data, **params)
@@ -234,13 +297,22 @@ class _Branch:
     forks: int = 0
     log_mass: float = 0.0
     visits: dict[Any, tuple[Visit, ...]] = field(default_factory=dict)
+    joined: list[bool] = field(default_factory=list)
 
 
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
-    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Rewrite | None = None) -> None:
-        super().__init__(branch.draws)
+    def __init__(
+        self,
+        branch: _Branch,
+        pending: list[_Branch],
+        limits: Limits,
+        rewrite: Rewrite | None = None,
+        together: bool = False,
+    ) -> None:
+        super().__init__(branch.draws, branch.joined)
+        self.together = together
         self.rewrite = rewrite
         self.pending = pending
         self.limits = limits
@@ -257,6 +329,8 @@ class TraceRun(Replay):
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
+        if self.under:
+            raise Unusual
         k = self.called
         self.called = k + 1
         seen = mark(condition)
@@ -335,6 +409,7 @@ class TraceRun(Replay):
                 self.forks,
                 self.log_mass + chance,
                 dict(self.visits),
+                list(self.joined),
             )
         )
 
@@ -346,8 +421,8 @@ class TraceRun(Replay):
 
 def _check_replay(run: TraceRun, output: Flat, program: Callable[[Any], Flat], limits: Limits) -> None:
     """The first path once more: the same decisions must give the same output."""
-    branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits)
-    again = TraceRun(branch, [], limits, run.rewrite)
+    branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits, run.joined)
+    again = TraceRun(branch, [], limits, run.rewrite, run.together)
     second = program(again)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
         raise differs("the same decisions gave another output")

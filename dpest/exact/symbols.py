@@ -29,6 +29,7 @@ from dpest.graph.nodes import (
     Not,
     Product,
     Quotient,
+    Ranked,
     Rounded,
     Where,
     ancestors,
@@ -144,7 +145,7 @@ class Symbols:
                 return replace(node, values=tuple(self.rewrite(v) for v in values))
             case Rounded(value=value):
                 return replace(node, value=self.value(value))
-            case Extreme(values=values) | ArgExtreme(values=values) | Apply(values=values):
+            case Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values):
                 return replace(node, values=tuple(self.value(v) for v in values))
             case Where(condition=condition, yes=yes, no=no):
                 return replace(node, condition=self.rewrite(condition), yes=self.value(yes), no=self.value(no))
@@ -168,6 +169,8 @@ def _key(node: Any) -> Any:
             return ("and", tuple(map(_key, values)))
         case Extreme(pick=pick, values=values) | ArgExtreme(pick=pick, values=values):
             return (type(node).__name__, pick, tuple(map(_key, values)))
+        case Ranked(pick=pick, values=values, rank=rank, place=place):
+            return ("ranked", pick, rank, place, tuple(map(_key, values)))
         case Rounded(rounding=rounding, value=value):
             return (rounding, _key(value))
         case Where(condition=condition, yes=yes, no=no):
@@ -204,7 +207,7 @@ def range_of(node: Any) -> tuple[float, float]:
             ranges = [range_of(v) for v in values]
             choose = max if pick.value == "max" else min
             return choose(r[0] for r in ranges), choose(r[1] for r in ranges)
-        case ArgExtreme(values=values):
+        case ArgExtreme(values=values) | Ranked(values=values, place=True):
             return 0.0, float(len(values) - 1)
         case Rounded(value=value):
             low, high = range_of(value)

@@ -122,6 +122,19 @@ class ArgExtreme:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Ranked:
+    """What stands at a place when the values are put in order, the best first and equal ones in the order they had.
+
+    The value itself, or where it came from.
+    """
+
+    pick: Pick
+    values: tuple[Any, ...]
+    rank: int
+    place: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Rounded:
     """A value rounded to a whole number (`round` sends halves to the even side)."""
 
@@ -154,9 +167,9 @@ class Apply:
     values: tuple[Any, ...]
 
 
-Node: TypeAlias = Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Rounded | Product | Quotient | Apply
+Node: TypeAlias = Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Ranked | Rounded | Product | Quotient | Apply
 TRUTHS = (Compare, Not, All)
-NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Rounded, Product, Quotient, Apply)
+NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Ranked, Rounded, Product, Quotient, Apply)
 
 
 _NODE_TYPES = frozenset(NODES)
@@ -222,7 +235,7 @@ def children(node: Node) -> tuple[Any, ...]:
             return tuple(n for n, _ in terms)
         case Compare(value=value) | Not(value=value) | Rounded(value=value):
             return (value,)
-        case All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Apply(values=values):
+        case All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values):
             return values
         case Where(condition=condition, yes=yes, no=no):
             return (condition, yes, no)
@@ -270,7 +283,9 @@ def is_integral(node: Any) -> bool:
             return True
         case Where(yes=yes, no=no):
             return is_integral(yes) and is_integral(no)
-        case Extreme(values=values):
+        case Ranked(place=True):
+            return True
+        case Extreme(values=values) | Ranked(values=values):
             return all(is_integral(v) for v in values)
         case Product(left=left, right=right):
             return is_integral(left) and is_integral(right)

@@ -6,7 +6,7 @@ import math
 from itertools import count, product
 from typing import Any
 
-from dpest.graph.nodes import All, ArgExtreme, Compare, Draw, Extreme, Linear, Not, Where, is_integral, is_node
+from dpest.graph.nodes import All, ArgExtreme, Compare, Draw, Extreme, Linear, Not, Ranked, Where, is_integral, is_node
 from dpest.laws.discrete import Atoms, Whole
 from dpest.numerics.rationals import Rational, exact
 
@@ -54,12 +54,12 @@ def _points(node: Any) -> set[Rational] | None:
             return set(map(exact, law.points)) if len(law.points) <= _MOST else None
         case Compare() | Not() | All():
             return {exact(0), exact(1)}
-        case ArgExtreme(values=values):
+        case ArgExtreme(values=values) | Ranked(values=values, place=True):
             return set(map(exact, range(len(values))))
         case Where(yes=yes, no=no):
             sides = _points(yes), _points(no)
             return None if sides[0] is None or sides[1] is None else sides[0] | sides[1]
-        case Extreme(values=values):
+        case Extreme(values=values) | Ranked(values=values):
             parts = [_points(v) for v in values]
             return None if any(p is None for p in parts) else set().union(*(p for p in parts if p is not None))
         case Linear():
