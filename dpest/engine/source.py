@@ -11,6 +11,7 @@ import __future__
 import ast
 import copy
 import linecache
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -44,21 +45,30 @@ def together(function: FunctionType, runtime: ModuleType) -> FunctionType:
 def _rewritten(code: CodeType) -> CodeType | None:
     if RUNTIME in code.co_freevars or RUNTIME in code.co_cellvars or _SEES_NAMES & {*code.co_names}:
         return None
-    for node in _candidates(code):
-        if not _same(_compiled(node, code), code):
+    tree = _tree("".join(linecache.getlines(code.co_filename)))
+    if tree is None:
+        return None
+    imports = list(_imports(tree.body))
+    for node in _candidates(tree, code):
+        if not _same(_compiled(node, code, imports), code):
             continue
-        changed = rewritten_body(copy.deepcopy(node))
-        new = None if changed is None else _compiled(changed, code)
+        new = _compiled(rewritten_body(copy.deepcopy(node)), code, imports)
         # A name that is free in the old code and not in the new one, or the other way round, is one that we misread.
         return new if new is not None and {*new.co_freevars} - {RUNTIME} == {*code.co_freevars} else None
     return None
 
 
-def _candidates(code: CodeType) -> list[Function]:
+def _imports(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The imports of a module: Python compiles `np.exp(x)` in another way where `np` is imported."""
+    for x in statements:
+        if isinstance(x, ast.Import) or (isinstance(x, ast.ImportFrom) and x.module != "__future__"):
+            yield x
+        elif isinstance(x, ast.If | ast.Try | ast.With):
+            yield from _imports([y for y in ast.walk(x) if isinstance(y, ast.Import | ast.ImportFrom)])
+
+
+def _candidates(tree: ast.Module, code: CodeType) -> list[Function]:
     """The functions of the source file that begin where the code does."""
-    tree = _tree("".join(linecache.getlines(code.co_filename)))
-    if tree is None:
-        return []
     return [x for x in ast.walk(tree) if isinstance(x, Function) and _begins(x) == code.co_firstlineno and _called(x, code)]
 
 
@@ -79,14 +89,14 @@ def _tree(text: str) -> ast.Module | None:
         return None
 
 
-def _compiled(node: Function, code: CodeType) -> CodeType | None:
+def _compiled(node: Function, code: CodeType, imports: list[ast.stmt]) -> CodeType | None:
     """The function's code, its free variables taken from a function around it, which is never called."""
     inner: ast.stmt = _bare(node) if isinstance(node, ast.FunctionDef) else ast.Return(_without_defaults(node))
     names = [*code.co_freevars, RUNTIME]
     around = ast.parse(f"def {_FACTORY}({', '.join(names)}): pass").body[0]
     assert isinstance(around, ast.FunctionDef)
     around.body = [inner]
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(around, node)], []))
+    module = ast.fix_missing_locations(ast.Module([*imports, ast.copy_location(around, node)], []))
     try:
         whole = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError):
