@@ -1,0 +1,299 @@
+"""The closed set of operations on random values.
+
+A node is one value: an operation applied to earlier values. Nodes are compared by identity: two draws from one
+family are two values. Everything affine is kept as one `Linear` with rational coefficients, so that `x - x` is 0, `x + x`
+is 2x and `3 * (x / 3)` is x. What the author wrote is kept beside it, for the places where Python's rounding has the last
+word.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias, cast
+
+from dpest.laws.law import Law
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+
+
+class Relation(Enum):
+    """How a value compares with zero."""
+
+    GE = ">="
+    GT = ">"
+    EQ = "=="
+
+
+class Pick(Enum):
+    """Which of several values."""
+
+    MAX = "max"
+    MIN = "min"
+
+
+class Rounding(Enum):
+    """To which whole number."""
+
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ROUND = "round"
+
+
+def whole(rounding: Rounding, x: float) -> int:
+    """A plain number rounded to a whole one."""
+    match rounding:
+        case Rounding.FLOOR:
+            return math.floor(x)
+        case Rounding.CEIL:
+            return math.ceil(x)
+        case Rounding.ROUND:
+            return round(x)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Draw:
+    """One fresh noise value."""
+
+    law: Law
+
+
+# The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).
+Written: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Linear:
+    """constant + the sum of coefficient * node."""
+
+    terms: tuple[tuple[Node, Rational], ...]
+    constant: Rational
+    written: Written | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compare:
+    """Whether `value` is >= 0, > 0 or == 0."""
+
+    relation: Relation
+    value: Linear
+    written: Written | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Not:
+    """The negation of a truth value."""
+
+    value: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class All:
+    """Whether every one of the truth values holds."""
+
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Where:
+    """`yes` where the condition holds, else `no`; only the one that is taken is looked at."""
+
+    condition: Node
+    yes: Any
+    no: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Extreme:
+    """The largest or smallest of several values."""
+
+    pick: Pick
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ArgExtreme:
+    """The first index of the largest or smallest value."""
+
+    pick: Pick
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ranked:
+    """What stands at a place when the values are put in order, the best first and equal ones in the order they had.
+
+    The value itself, or where it came from.
+    """
+
+    pick: Pick
+    values: tuple[Any, ...]
+    rank: int
+    place: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rounded:
+    """A value rounded to a whole number (`round` sends halves to the even side)."""
+
+    rounding: Rounding
+    value: Node
+    written: Written | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Product:
+    """The product of two random values."""
+
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Quotient:
+    """A value divided by a random value."""
+
+    left: Any
+    right: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Apply:
+    """An arbitrary vectorised function of values: it can be sampled, not inferred."""
+
+    function: Callable[..., Any]
+    values: tuple[Any, ...]
+
+
+Node: TypeAlias = (
+    Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Ranked | Rounded | Product | Quotient | Apply
+)
+TRUTHS = (Compare, Not, All)
+NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Ranked, Rounded, Product, Quotient, Apply)
+
+
+_NODE_TYPES = frozenset(NODES)
+
+
+def is_node(x: Any) -> bool:
+    """Whether x is a random value of the graph (rather than a constant)."""
+    return type(x) in _NODE_TYPES
+
+
+def linear(x: Any) -> Linear:
+    """A node or number as an affine expression."""
+    kind = type(x)
+    if kind is Linear:
+        return cast(Linear, x)
+    if kind in _NODE_TYPES:
+        return Linear(((x, ONE),), ZERO)
+    return Linear((), exact(x))
+
+
+def combine(a: Linear, b: Linear, factor: Rational | int, written: Written | None = None) -> Linear:
+    """a + factor * b; terms that cancel are dropped."""
+    constant = a.constant - b.constant if factor == -1 else a.constant + factor * b.constant
+    if not b.terms:
+        return Linear(a.terms, constant, written)
+    if len(a.terms) == 1 and len(b.terms) == 1 and a.terms[0][0] is not b.terms[0][0]:
+        node, c = b.terms[0]
+        return Linear((a.terms[0], (node, factor * c)), constant, written)
+    total: dict[int, tuple[Node, Rational]] = {id(n): (n, c) for n, c in a.terms}
+    for node, c in b.terms:
+        old = total.get(id(node))
+        total[id(node)] = (node, factor * c if old is None else old[1] + factor * c)
+    return Linear(tuple((n, c) for n, c in total.values() if c), constant, written)
+
+
+def scaled(a: Linear, factor: Rational | int, written: Written | None = None) -> Linear:
+    """factor * a."""
+    if not factor:
+        return Linear((), ZERO)
+    return Linear(tuple((n, c * factor) for n, c in a.terms), a.constant * factor, written)
+
+
+def simplified(a: Linear) -> Any:
+    """The plain number, or the single node, that an affine expression comes down to; else itself."""
+    if not a.terms:
+        return plain_number(a.constant)
+    if len(a.terms) == 1 and a.terms[0][1] == 1 and not a.constant:
+        return a.terms[0][0]
+    return a
+
+
+def plain_number(x: Rational) -> int | float:
+    """A rational as Python's nearest number: an int where it is whole, so that no digit is lost."""
+    return int(x.numerator) if x.denominator == 1 else float(x)
+
+
+def children(node: Node) -> tuple[Any, ...]:
+    """The values that a node is computed from, constants included."""
+    match node:
+        case Draw():
+            return ()
+        case Linear(terms=terms):
+            return tuple(n for n, _ in terms)
+        case Compare(value=value) | Not(value=value) | Rounded(value=value):
+            return (value,)
+        case (
+            All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values)
+        ):
+            return values
+        case Where(condition=condition, yes=yes, no=no):
+            return (condition, yes, no)
+        case Product(left=left, right=right) | Quotient(left=left, right=right):
+            return (left, right)
+
+
+def ancestors(*roots: Any) -> Iterator[Node]:
+    """Every node that the roots depend on, themselves included, each once."""
+    seen: set[int] = set()
+    stack = [r for r in roots if is_node(r)]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        stack.extend(c for c in children(node) if is_node(c))
+
+
+def draws_of(*roots: Any) -> list[Draw]:
+    """The draws that the roots depend on, in no particular order."""
+    return [n for n in ancestors(*roots) if isinstance(n, Draw)]
+
+
+def is_whole_as_written(node: Any) -> bool:
+    """Whether a value is a whole number in the author's own arithmetic too: (0.1 * k) / 0.1 need not be."""
+    if isinstance(node, Linear) and node.written is not None:
+        function, operands = node.written
+        exact_call = function in (operator.add, operator.sub, operator.mul, operator.neg, operator.mod)
+        return exact_call and all(is_whole_as_written(x) for x in operands)
+    if isinstance(node, Rounded):
+        return True
+    return is_integral(node)
+
+
+def is_integral(node: Any) -> bool:
+    """Whether a value can only be a whole number (a bool counts as 0 or 1)."""
+    match node:
+        case Draw(law=law):
+            return law.discrete and bool(getattr(law, "integral", False))
+        case Linear(terms=terms, constant=constant):
+            return constant.denominator == 1 and all(c.denominator == 1 and is_integral(n) for n, c in terms)
+        case Rounded() | ArgExtreme() | Compare() | Not() | All():
+            return True
+        case Where(yes=yes, no=no):
+            return is_integral(yes) and is_integral(no)
+        case Ranked(place=True):
+            return True
+        case Extreme(values=values) | Ranked(values=values):
+            return all(is_integral(v) for v in values)
+        case Product(left=left, right=right):
+            return is_integral(left) and is_integral(right)
+        case Quotient() | Apply():
+            return False
+        case _:
+            return isinstance(node, int | bool) or (isinstance(node, float) and math.isfinite(node) and node.is_integer())
