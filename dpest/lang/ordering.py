@@ -269,7 +269,7 @@ def _count(values: Any, **options: Any) -> Any:
 
 def functions() -> dict[int, Function]:
     """By the id of a function: what stands for it."""
-    of_array = {
+    of_array: dict[Function, Callable[[list[Any]], Any]] = {
         np.argmax: lambda items: _place(Pick.MAX, items),
         np.argmin: lambda items: _place(Pick.MIN, items),
         np.sort: lambda items: _array([_at(Pick.MIN, items, r) for r in range(len(items))]),
@@ -305,7 +305,7 @@ def method(bound: Any) -> Any:
     if isinstance(owner, list):
         return _OF_LISTS[name](owner, bound) if name in _OF_LISTS else bound
     if owner.dtype == object and name == "astype":
-        return lambda kind, *args, **options: _of_kind(owner, kind) if kind in (int, float, bool) else bound(kind, *args, **options)
+        return lambda kind, **options: _of_kind(owner, kind) if kind in (int, float, bool) else bound(kind, **options)
     if owner.dtype != object or name not in _OF_ARRAYS:
         return bound
     traced = functions()[id(getattr(np, name))]

@@ -202,7 +202,8 @@ class Rows:
         """The values of each row in order; a stable sort keeps equal ones as they were."""
         table = np.stack([self._full(self._operand(x)).astype(float) for x in node.values])
         order = np.argsort(-table if node.pick is Pick.MAX else table, axis=0, kind="stable")[node.rank]
-        return order if node.place else np.take_along_axis(table, order[None, :], axis=0)[0]
+        found: Values = order if node.place else np.take_along_axis(table, order[None, :], axis=0)[0]
+        return found
 
     def _applied(self, node: Apply) -> Values:
         name = getattr(node.function, "__name__", "the function")

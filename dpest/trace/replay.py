@@ -49,8 +49,6 @@ class Replay:
         self.tried = 0
         self.under: Guard = ()
         self.guards: dict[Draw, Guard] = {}
-        self.asked: Any = None  # what the `if` under way asked
-        self.found: Any = None  # what its sides gave
 
     def attempt(self, sides: Callable[[], Any]) -> Any:
         """What both sides of a condition come to; None where only the one that is taken may be looked at."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,11 +24,30 @@ from dpest.trace.calls import call, harmless
 from dpest.trace.replay import UNBOUND, Replay, Unusual
 
 __all__ = [
-    "UNBOUND", "append", "attribute", "both", "both_inside", "call", "compared", "condition", "container", "every", "every_inside",
-    "negated", "one", "one_inside", "only_sum", "pure", "some", "some_inside", "unaffected", "values",
-]  # fmt: skip
+    "UNBOUND",
+    "append",
+    "attribute",
+    "both",
+    "both_inside",
+    "call",
+    "compared",
+    "condition",
+    "container",
+    "every",
+    "every_inside",
+    "negated",
+    "one",
+    "one_inside",
+    "only_sum",
+    "pure",
+    "some",
+    "some_inside",
+    "unaffected",
+    "values",
+]
 
 Thunk = Callable[[], Any]
+_LAST: ContextVar[tuple[Any, Any]] = ContextVar("dpest_last_if")  # what it asked, and what its sides gave together
 _NUMBERS = (int, float, np.number, np.bool_)
 _CONTAINERS = (list, tuple, dict, str, range, np.ndarray, zip, enumerate)
 _VALUES = (
@@ -48,11 +69,10 @@ def both(
     reads: Thunk,
 ) -> bool:
     """Whether both sides of an `if` come together: `values` then has what they give, and else `condition` what was asked."""
-    run = RUN.get()
-    assert isinstance(run, Replay)
-    run.asked = test
     if not isinstance(test, Dist):
+        _LAST.set((test, None))
         return False
+    run = _run()
 
     def sides() -> tuple[Any, ...]:
         _check_containers(containers())
@@ -63,24 +83,18 @@ def both(
         return tuple(_put(*x) for x in zip(now, found, changed, strict=True))
 
     found = run.attempt(sides)
-    run.found = found
+    _LAST.set((test, found))
     return found is not None
 
 
 def values() -> Any:
     """What the sides of the last `if` gave."""
-    run = RUN.get()
-    assert isinstance(run, Replay)
-    found, run.found, run.asked = run.found, None, None
-    return found
+    return _LAST.get()[1]
 
 
 def condition() -> Any:
     """What the last `if` asked."""
-    run = RUN.get()
-    assert isinstance(run, Replay)
-    asked, run.asked = run.asked, None
-    return asked
+    return _LAST.get()[0]
 
 
 def append(items: list[Any], value: Any) -> None:
@@ -125,8 +139,7 @@ def _check_containers(found: Any) -> None:
 def one(test: Any, yes: Thunk, no: Thunk, as_written_yes: Thunk, as_written_no: Thunk, reads: Thunk) -> Any:
     """`yes if test else no`."""
     if isinstance(test, Dist):
-        run = RUN.get()
-        assert isinstance(run, Replay)
+        run = _run()
         found = run.attempt(lambda: _checked(reads, lambda: (_both(run, truth(test.node), yes, no),)))
         if found is not None:
             return found[0]
@@ -151,11 +164,8 @@ def some(first: Any, *others: tuple[Thunk, Thunk, Thunk]) -> Any:
 def _joined(value: Any, others: Sequence[tuple[Thunk, Thunk, Thunk]], goes_on: bool) -> Any:
     for reads, pure_thunk, as_written in others:
         if isinstance(value, Dist):
-            run, so_far = RUN.get(), value
-            assert isinstance(run, Replay)
-            found = run.attempt(
-                lambda r=reads, p=pure_thunk, v=so_far, run=run: _checked(r, lambda: (_next(run, v, p, goes_on),))
-            )
+            run = _run()
+            found = run.attempt(partial(_checked, reads, partial(_following, run, value, pure_thunk, goes_on)))
             if found is not None:
                 value = found[0]
                 continue
@@ -163,6 +173,10 @@ def _joined(value: Any, others: Sequence[tuple[Thunk, Thunk, Thunk]], goes_on: b
             return value
         value = as_written()
     return value
+
+
+def _following(run: Replay, value: Dist, thunk: Thunk, goes_on: bool) -> tuple[Any]:
+    return (_next(run, value, thunk, goes_on),)
 
 
 def _next(run: Replay, value: Dist, thunk: Thunk, goes_on: bool) -> Any:
@@ -260,9 +274,8 @@ def pure(function: Any) -> Any:
 
 
 def _run() -> Replay:
-    run = RUN.get()
-    assert isinstance(run, Replay)
-    return run
+    """The run on stand-ins that is under way: only there a condition is random."""
+    return cast(Replay, RUN.get())
 
 
 def _both(run: Replay, node: Node, yes: Thunk, no: Thunk) -> Any:
