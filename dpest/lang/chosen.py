@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dpest.lang.logic import negate
@@ -10,14 +11,18 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Linear,
     Node,
     Not,
     Pick,
     Relation,
     Where,
+    combine,
     draws_of,
     is_node,
     linear,
+    selected,
+    simplified,
 )
 
 
@@ -36,7 +41,27 @@ def chosen(condition: Node, yes: Any, no: Any) -> Any:
             place = _place(condition, sides, yes, no)
             if place is not None:
                 return place
-    return Where(condition, yes, no)
+    return _apart(condition, yes, no)
+
+
+def _apart(condition: Node, yes: Any, no: Any) -> Any:
+    """What both values share, plus one of what is left: a counter that grows by 1 or not is a sum of choices."""
+    if not (is_node(yes) or is_node(no)) or any(not is_node(x) and not _is_finite(x) for x in (yes, no)):
+        return Where(condition, yes, no)
+    a, b = linear(yes), linear(no)
+    held = dict(b.terms)
+    shared = tuple((n, c) for n, c in a.terms if held.get(n) == c)
+    if not shared:
+        return Where(condition, yes, no)
+    common = Linear(shared, b.constant)
+    left, right = (simplified(combine(x, common, -1)) for x in (a, b))
+    if not is_node(left) and left == right:
+        return yes
+    return combine(common, linear(Where(condition, left, right)), 1, (selected, (condition, yes, no)))
+
+
+def _is_finite(x: Any) -> bool:
+    return isinstance(x, int | float) and math.isfinite(x)
 
 
 def _compared(condition: Node) -> tuple[Any, Any] | None:

@@ -265,10 +265,17 @@ def draws_of(*roots: Any) -> list[Draw]:
     return [n for n in ancestors(*roots) if isinstance(n, Draw)]
 
 
+def selected(condition: Any, yes: Any, no: Any) -> Any:
+    """`yes if condition else no` on plain numbers: what the author wrote, where the graph has a sum."""
+    return yes if condition else no
+
+
 def is_whole_as_written(node: Any) -> bool:
     """Whether a value is a whole number in the author's own arithmetic too: (0.1 * k) / 0.1 need not be."""
     if isinstance(node, Linear) and node.written is not None:
         function, operands = node.written
+        if function is selected:
+            return all(is_whole_as_written(x) for x in operands[1:])
         exact_call = function in (operator.add, operator.sub, operator.mul, operator.neg, operator.mod)
         return exact_call and all(is_whole_as_written(x) for x in operands)
     if isinstance(node, Rounded):

@@ -65,6 +65,7 @@ class Trace:
     paths: tuple[Path, ...]
     log_unexplored: float = -math.inf
     cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
+    error: float = 0.0  # how far off ln of a probability may be, where probabilities were worked out before
     together: bool = False  # whether sides of `if` statements were kept together
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dpest.exact.inference.eliminate import eliminate
+from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
 from dpest.trace import explore
 from dpest.trace.rounds import Loop
@@ -17,4 +18,6 @@ def log_repeats(loop: Loop) -> float:
     return float(eliminate(loop_component(loop).component).log(np.empty((1, 0)))[0][0])
 
 
-trace = partial(explore.trace, loop_weight=log_repeats)
+def trace(*args: Any, **options: Any) -> explore.Trace:
+    """Every path of a mechanism, its loops weighed; values in sums that alone use their noise are draws of their own."""
+    return with_own_draws(explore.trace(*args, loop_weight=log_repeats, **options))
