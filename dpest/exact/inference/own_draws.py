@@ -53,6 +53,7 @@ def _changed(path: Path) -> tuple[Path, float]:
     used |= {id(d) for loop in path.loops for c in loop.cycles for x in c.literals for d, _ in x.terms}
     used |= _elsewhere(path.output.leaves, {id(x) for x in candidates})
     known: dict[int, Any] = {}
+    gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with
     error = 0.0
     for group in _groups(candidates):
         if any(id(d) in used for x in group for d in draws_of(x)):
@@ -60,11 +61,13 @@ def _changed(path: Path) -> tuple[Path, float]:
         found = _as_draw(group)
         if found is not None:
             known.update((id(x), new) for x, new in zip(group, found.values, strict=True))
+            gone.update((id(d), found.draw) for x in group for d in draws_of(x))
             error += found.error
     if not known:
         return path, 0.0
     leaves = tuple(substituted(x, known) for x in path.output.leaves)
-    return replace(path, output=Flat(path.output.structure, leaves)), error
+    drawn = dict.fromkeys(gone.get(id(d), d) for d in path.drawn)
+    return replace(path, output=Flat(path.output.structure, leaves), drawn=tuple(d for d in drawn if d is not None)), error
 
 
 def _candidates(leaves: Sequence[Any]) -> list[Node]:
@@ -116,9 +119,10 @@ def _groups(candidates: Sequence[Node]) -> Iterator[list[Node]]:
 
 @dataclass(frozen=True)
 class _Found:
-    """What stands for each value of a group, and the relative error of the probabilities."""
+    """What stands for each value of a group, the draw in it, and the relative error of the probabilities."""
 
     values: list[Any]
+    draw: Draw | None
     error: float
 
 
@@ -132,13 +136,16 @@ def _as_draw(group: list[Node]) -> _Found | None:
     if len(points) > 2 and len(group) > 1:
         return None
     if len(points) == 1:
-        return _Found(list(points[0]), error)
+        return _Found(list(points[0]), None, error)
     if len(points) == 2:
         draw = Draw(Atoms((0.0, 1.0), tuple(outcomes[p] for p in points), "a value with two points"))
         pairs = [(exact(a), exact(b)) for a, b in zip(*points, strict=True)]
-        return _Found([_affine(draw, a, b - a) for a, b in pairs], error)
-    law = _on_lattice({exact(x): log_p for (x,), log_p in outcomes.items()})
-    return None if law is None else _Found([_affine(Draw(law[0]), law[1], law[2])], error)
+        return _Found([_affine(draw, a, b - a) for a, b in pairs], draw, error)
+    found = _on_lattice({exact(x): log_p for (x,), log_p in outcomes.items()})
+    if found is None:
+        return None
+    draw = Draw(found[0])
+    return _Found([_affine(draw, found[1], found[2])], draw, error)
 
 
 def _affine(draw: Draw, start: Rational, step: Rational) -> Any:
