@@ -11,6 +11,7 @@ import heapq
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,22 @@ from dpest.lang.dist import Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.extremes import extreme
 from dpest.lang.functions import where
 from dpest.lang.logic import compare
-from dpest.lang.nodes import ArgExtreme, Draw, Extreme, Linear, Pick, Ranked, Relation, Where, is_integral, is_node
+from dpest.lang.nodes import (
+    ArgExtreme,
+    Draw,
+    Extreme,
+    Linear,
+    Pick,
+    Ranked,
+    Relation,
+    Where,
+    combine,
+    is_integral,
+    is_node,
+    linear,
+)
+from dpest.lang.points import listed_points
+from dpest.numerics.rationals import exact
 
 OWNERS = (list, np.ndarray)
 Function = Callable[..., Any]
@@ -53,6 +69,32 @@ def _at(pick: Pick, items: Sequence[Any], rank: int) -> Any:
     if rank == len(items) - 1:
         return wrap(extreme(Pick.MIN if pick is Pick.MAX else Pick.MAX, _nodes(items)))
     return wrap(extreme(pick, _nodes(items))) if rank == 0 else Dist(Ranked(pick, _nodes(items), rank, False))
+
+
+def _of_two(items: Sequence[Any]) -> list[Any] | None:
+    """Values that can only be one of two whole numbers, in order: how many are the larger one says it all."""
+    points = [listed_points(x) for x in _nodes(items)]
+    if any(p is None for p in points):
+        return None
+    both = sorted(set().union(*(p for p in points if p is not None)))
+    if len(both) != 2 or any(x.denominator != 1 for x in both):
+        return None
+    low, high = map(int, both)
+    total = Linear((), exact(0))
+    for x in _nodes(items):
+        total = combine(total, linear(x), 1)
+    n = len(items)
+    enough = (compare(Relation.GE, total, n * low + (n - r) * (high - low)) for r in range(n))
+    # Whole numbers have no rounding that the program's own arithmetic would have to be asked about.
+    return [wrap(Where(replace(c, written=None), high, low)) if is_node(c) else high if c else low for c in enough]
+
+
+def _in_order(pick: Pick, items: Sequence[Any]) -> list[Any]:
+    """All of the values, the best first."""
+    found = _of_two(items)
+    if found is None:
+        return [_at(pick, items, r) for r in range(len(items))]
+    return found[::-1] if pick is Pick.MAX else found
 
 
 def _item(items: Sequence[Any], index: Any) -> Any:
@@ -95,7 +137,7 @@ def python_sorted(values: Any, *, key: Function | None = None, reverse: bool = F
         return [items[i] for i in order]
     pick = Pick.MAX if reverse else Pick.MIN
     if key is None:
-        return [_at(pick, items, r) for r in range(len(items))]
+        return _in_order(pick, items)
     return [_item(items, _place(pick, keys, r)) for r in range(len(items))]
 
 
@@ -237,7 +279,7 @@ def _argsort(original: Function) -> Function:
 
 def _partition(original: Function) -> Function:
     """All of the values in order: NumPy's own partition has the same value at the place asked for."""
-    whole = _of_array(original, lambda items: _array([_at(Pick.MIN, items, r) for r in range(len(items))]), finite=True)
+    whole = _of_array(original, lambda items: _array(_in_order(Pick.MIN, items)), finite=True)
 
     def traced(values: Any, kth: Any, **options: Any) -> Any:
         items = _flat(values)
@@ -272,7 +314,7 @@ def functions() -> dict[int, Function]:
     of_array: dict[Function, Callable[[list[Any]], Any]] = {
         np.argmax: lambda items: _place(Pick.MAX, items),
         np.argmin: lambda items: _place(Pick.MIN, items),
-        np.sort: lambda items: _array([_at(Pick.MIN, items, r) for r in range(len(items))]),
+        np.sort: lambda items: _array(_in_order(Pick.MIN, items)),
         **{f: (lambda items: wrap(extreme(Pick.MAX, _nodes(items)))) for f in (np.max, np.amax)},
         **{f: (lambda items: wrap(extreme(Pick.MIN, _nodes(items)))) for f in (np.min, np.amin)},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from dpest.exact.inference.eliminate import eliminate
 from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
 from dpest.trace import explore
+from dpest.trace.against_program import SECONDS
+from dpest.trace.explore import LIMITS, Limits, Trace
 from dpest.trace.rounds import Loop
 
 
@@ -18,6 +21,12 @@ def log_repeats(loop: Loop) -> float:
     return float(eliminate(loop_component(loop).component).log(np.empty((1, 0)))[0][0])
 
 
-def trace(*args: Any, **options: Any) -> explore.Trace:
+def trace(
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits = LIMITS,
+    check_seconds: float = SECONDS,
+) -> Trace:
     """Every path of a mechanism, its loops weighed; values in sums that alone use their noise are draws of their own."""
-    return with_own_draws(explore.trace(*args, loop_weight=log_repeats, **options))
+    return with_own_draws(explore.trace(mechanism, data, params, limits, check_seconds, log_repeats))
