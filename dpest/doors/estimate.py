@@ -54,7 +54,7 @@ def estimate(
     def exact() -> Result:
         from dpest.exact.answer import estimate_exactly
 
-        return estimate_exactly(mechanism, chosen, parameters)
+        return estimate_exactly(mechanism, chosen, parameters, patient=method != "auto")
 
     def sampled(reason: str) -> Result:
         from dpest.sampling.answer import DEFAULT_SAMPLES, estimate_by_sampling

@@ -27,22 +27,32 @@ from dpest.trace.explore import LIMITS, Limits, Trace
 
 # Evaluations of integrands for one pair: about half a minute on one core, and a hundred times what the gallery needs.
 _MOST_EVALUATIONS = 150_000_000
+# Steps of a tenth of a millisecond for one pair where sampling is the alternative: 20 s, a few times what 10^6 samples take. At
+# half of it sparse vector over ten different queries without cutoff would be sampled; at twice of it programs that are refused
+# in the end are waited for that much longer.
+_MOST_STEPS = 200_000
 # Paths that are followed one by one after inference failed with the sides of `if` statements kept together.
 _LIMITS_APART = replace(LIMITS, paths=2_000)
 
 
-def estimate_exactly(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
-    """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered."""
+def estimate_exactly(
+    mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], *, patient: bool = True
+) -> Result:
+    """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered.
+
+    Where another method waits, `patient` is False, and the work is limited to about what that method takes.
+    """
     seen: list[Trace] = []
+    steps = None if patient else _MOST_STEPS * len(pairs)
     with collector_paused():
         try:
-            with limited_effort(_MOST_EVALUATIONS * len(pairs)):
+            with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                 return _estimate(mechanism, pairs, params, LIMITS, seen)
         except ExactRefused as refusal:
             if not any(t.together for t in seen):
                 raise
             try:  # what the sides of its `if` statements have in common may be beyond inference, and each path within it
-                with sides_kept(Sides.APART), limited_effort(_MOST_EVALUATIONS * len(pairs)):
+                with sides_kept(Sides.APART), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                     return _estimate(mechanism, pairs, params, _LIMITS_APART, [])
             except ExactRefused:
                 raise refusal from None

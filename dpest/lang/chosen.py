@@ -128,3 +128,10 @@ def _first_of_equals(condition: Compare, new: Any, known: Any) -> bool:
     others = draws_of(known)
     terms = linear(new).terms if is_node(new) else ()
     return any(isinstance(d, Draw) and not d.law.discrete and d not in others for d, _ in terms)
+
+
+def same_text(node: Any, text: str | None) -> Any:
+    """Whether a value is this text: one of several texts may be, a number is not."""
+    if isinstance(node, Where):
+        return chosen(node.condition, same_text(node.yes, text), same_text(node.no, text))
+    return not is_node(node) and isinstance(node, str) and node == text

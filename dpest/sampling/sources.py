@@ -18,7 +18,7 @@ from dpest.run.settings import Sides, keeping_sides
 from dpest.sampling.rows import Rows
 from dpest.trace.against_program import SECONDS
 from dpest.trace.columns import HOLE, Columns, Group, Rng, Shape, constant_key
-from dpest.trace.explore import execute
+from dpest.trace.execute import execute
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run

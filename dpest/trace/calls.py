@@ -69,6 +69,9 @@ _HARMLESS = frozenset(
 def call(function: Any) -> Any:
     """What stands for the function in a run on stand-ins."""
     kind = type(function)
+    known = _known().get(id(function))
+    if known is not None:
+        return known
     if kind is FunctionType:
         return _of_author(function)
     if kind is MethodType:
@@ -77,9 +80,6 @@ def call(function: Any) -> Any:
         return function if changed is inner else MethodType(changed, function.__self__)
     if kind is BuiltinFunctionType and isinstance(function.__self__, ordering.OWNERS):
         return ordering.method(function)
-    known = _known().get(id(function))
-    if known is not None:
-        return known
     if kind is functools.partial:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     own = next((vars(c)["__call__"] for c in kind.__mro__ if "__call__" in vars(c)), None)

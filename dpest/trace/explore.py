@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError, MechanismRaised, NotReplayable
-from dpest.lang.dist import RUN
-from dpest.lang.generators.swap import standing_in, stood_in_for
+from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError, NotReplayable
+from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, Node, draws_of, is_node
+from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import log_sum
 from dpest.run.settings import Sides, keeping_sides
 from dpest.trace.against_program import SECONDS, SHARE, check_against_program
 from dpest.trace.columns import constant_key
+from dpest.trace.execute import Abandoned, execute, returned
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
-from dpest.trace.outputs import Flat, flatten
+from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
@@ -202,6 +203,7 @@ class _Search:
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
         self.work += run.called
+        spend_steps(run.called + 1)
         self.joined = self.joined or any(run.joined)
         drawn = tuple(run.draws[: run.drawn])
         path = Path(tuple(run.steps), output, held(run.bounds), drawn, run.guards, tuple(run.joined))
@@ -252,54 +254,6 @@ def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None
     if loop_weight is None:
         return 0.0 if loops else log_mass
     return log_mass + sum(map(loop_weight, loops))
-
-
-_HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
-
-
-def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
-    """One run of the mechanism under `run`, its output taken apart; generators are stood in for."""
-    held = stood_in_for(mechanism, params)
-    if held is None:
-        with standing_in(mechanism, data, params):
-            return execute(run, mechanism, data, params)
-    before = held.begin()
-    try:
-        return execute_as_it_stands(run, mechanism, data, held.params)
-    finally:
-        held.end(before)
-
-
-def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
-    """One run in which generators give their own numbers."""
-    try:
-        return flatten(_returned(run, mechanism, data, params))
-    except _Abandoned:
-        return flatten(None)
-    except DpestError:
-        raise
-    except RecursionError as error:
-        raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
-    except Exception as error:
-        name = getattr(mechanism, "__name__", "the mechanism")
-        hint = _HINT if "Dist" in str(error) else ""
-        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
-
-
-def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
-    if getattr(run, "together", False):
-        from dpest.trace.calls import call  # most programs have few paths, and need no other code
-
-        mechanism = call(mechanism)
-    token = RUN.set(run)
-    try:
-        return mechanism(data, **params)
-    finally:
-        RUN.reset(token)
-
-
-class _Abandoned(BaseException):
-    """Unwinds a run whose path is not worth finishing; no `except Exception` of the author's catches it."""
 
 
 @dataclass
@@ -367,14 +321,14 @@ class TraceRun(Replay):
 
     def _look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
-        now = visit(condition, len(self.steps), _returned.__code__)
+        now = visit(condition, len(self.steps), returned.__code__)
         if now is None:
             return
         known = self.visits.get(now.state, ())[-_MOST_VISITS:]
         for earlier in known:
             if returns_to(now, earlier, self.steps):
                 self.returned = earlier.steps
-                raise _Abandoned
+                raise Abandoned
         self.visits[now.state] = (*known, now)
 
     def __call__(self, literal: Literal) -> bool:
@@ -399,7 +353,7 @@ class TraceRun(Replay):
             return chosen
         if not left:  # the conditions taken so far contradict each other
             self.abandoned, self.log_mass = True, -math.inf
-            raise _Abandoned
+            raise Abandoned
         weights = [log_weight(new, self.bounds) for _, new in left]
         self._count_fork(max(weights))
         for (_, new), weight in zip(left[1:], weights[1:], strict=True):
@@ -411,7 +365,7 @@ class TraceRun(Replay):
         self.forks += 1
         if self.forks > self.limits.forks and self.log_mass + likeliest < self.limits.log_mass:
             self.abandoned = True
-            raise _Abandoned
+            raise Abandoned
         if self.forks > self.limits.depth:
             raise BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
 

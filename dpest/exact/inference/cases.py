@@ -27,9 +27,11 @@ from dpest.lang.nodes import (
     plain_number,
 )
 from dpest.laws.law import Law
+from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import has_finitely_many_points
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
+from dpest.trace.literal import held as tightest
 from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
 from dpest.trace.rounds import Loop
 
@@ -92,7 +94,9 @@ def expand(
     while stack:
         held, bounds, values = stack.pop()
         if len(values) == len(leaves):
-            done.append(Expansion(held, values, loops))
+            # Of what was decided about one direction only the tightest bounds count: a sum that was compared with forty
+            # numbers has two of them.
+            done.append(Expansion(tightest(bounds) if len(held) > len(literals) else held, values, loops))
         else:
             at = len(values)
             for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
@@ -162,6 +166,7 @@ class _Fork:
         self.literals, self.bounds, self.pending = literals, bounds, pending
 
     def __call__(self, literal: Literal) -> bool:
+        spend_steps(2)
         known = implied(literal, self.bounds)
         if known is not None:
             return known
@@ -170,6 +175,7 @@ class _Fork:
         return True
 
     def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        spend_steps(2)
         chosen, left = open_options(options, self.bounds)
         if chosen is not None:
             return chosen
