@@ -17,7 +17,7 @@ from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.line import line_kinks
 from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.shift import release
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails
