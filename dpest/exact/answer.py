@@ -23,7 +23,8 @@ from dpest.numerics.effort import limited_effort
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 from dpest.run.settings import Sides, sides_kept
 from dpest.trace.against_program import SECONDS
-from dpest.trace.explore import LIMITS, Limits, Trace
+from dpest.trace.explore import Trace
+from dpest.trace.forks import LIMITS, Limits
 
 # Evaluations of integrands for one pair: about half a minute on one core, and a hundred times what the gallery needs.
 _MOST_EVALUATIONS = 150_000_000
@@ -48,14 +49,14 @@ def estimate_exactly(
         try:
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                 return _estimate(mechanism, pairs, params, LIMITS, seen)
-        except ExactRefused as refusal:
+        except (ExactRefused, RecursionError) as refusal:
             if not any(t.together for t in seen):
                 raise
             try:  # what the sides of its `if` statements have in common may be beyond inference, and each path within it
                 with sides_kept(Sides.APART), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                     return _estimate(mechanism, pairs, params, _LIMITS_APART, [])
-            except ExactRefused:
-                raise refusal from None
+            except ExactRefused as second:
+                raise (refusal if isinstance(refusal, ExactRefused) else second) from None
 
 
 @contextmanager

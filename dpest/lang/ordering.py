@@ -198,7 +198,7 @@ def _converted(kind: type, x: Dist) -> Any:
     if kind is bool:
         return wrap(truth(x.node))
     if kind is float:
-        return x + 0 if not is_node(x.node) else Dist(Where(x.node, 1.0, 0.0)) if _is_truth(x) else x
+        return Dist(Where(x.node, 1.0, 0.0)) if _is_truth(x) else x
     if _is_truth(x):
         return Dist(Where(x.node, 1, 0))
     return x if is_integral(x.node) else math.trunc(x)

@@ -29,6 +29,7 @@ from dpest.lang.nodes import (
     Rounding,
     Where,
     is_node,
+    selected,
 )
 from dpest.trace.columns import Rng, Values
 
@@ -145,6 +146,8 @@ class Rows:
         match node:
             case Draw(law=law):
                 return law.sample(self.rng, self.size)
+            case Linear(written=(function, (condition, yes, no))) if function is selected:
+                return np.asarray(np.where(self.value(condition), self._operand(yes), self._operand(no)))
             case Linear():
                 return self._linear(node, float(node.constant))
             case Compare(relation=relation, value=value):

@@ -10,8 +10,10 @@ from typing import Any
 from dpest.errors import DpestError
 from dpest.lang.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Ranked, Where
 from dpest.laws.discrete import Atoms, Whole
+from dpest.run.settings import Sides
 from dpest.trace.columns import Shape, constant_key
-from dpest.trace.explore import Limits, trace
+from dpest.trace.explore import trace
+from dpest.trace.forks import Limits
 
 _MOST_PATHS = 4096
 _MOST_OUTCOMES = 1 << 14
@@ -22,7 +24,7 @@ def possible_outcomes(mechanism: Callable[..., Any], inputs: Sequence[Any], para
     found: set[Shape] = set()
     try:
         for data in inputs:
-            paths = trace(mechanism, data, params, Limits(paths=_MOST_PATHS))
+            paths = trace(mechanism, data, params, Limits(paths=_MOST_PATHS), sides=Sides.APART)
             if paths.log_unexplored > -math.inf:
                 return None
             for path in paths.paths:

@@ -18,7 +18,7 @@ from dpest.lang.generators.standins import StandIn
 from dpest.trace import source
 
 _CHANGES = frozenset({"shuffle", "seed", "setstate", "set_state"})  # methods of generators that do more than draw
-_OF_DPEST = ("dpest.lang.noise", "dpest.lang.functions", "dpest.lang.verbs", "dpest.lang.generators")
+_OF_DPEST = ("dpest.lang.noise", "dpest.lang.functions", "dpest.lang.verbs")
 _HARMLESS_BUILTINS = (
     abs,
     bool,
@@ -91,7 +91,9 @@ def harmless(function: Any) -> bool:
     if id(function) in _HARMLESS or isinstance(function, np.ufunc):
         return True
     if isinstance(function, MethodType):
-        return isinstance(function.__self__, StandIn) and function.__name__ not in _CHANGES
+        owner = function.__self__
+        # A generator that the run seeded itself has a state, which moves with every number.
+        return isinstance(owner, StandIn) and function.__name__ not in _CHANGES and not owner.is_seeded()
     module = getattr(function, "__module__", None)
     return isinstance(function, FunctionType) and module is not None and module.startswith(_OF_DPEST)
 

@@ -54,5 +54,12 @@ def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping
         RUN.reset(token)
 
 
+def is_rewritten(mechanism: Callable[..., Any]) -> bool:
+    """Whether the author's code can be read, and other code stand for it."""
+    from dpest.trace.calls import call
+
+    return call(mechanism) is not mechanism
+
+
 class Abandoned(BaseException):
     """Unwinds a run whose path is not worth finishing; no `except Exception` of the author's catches it."""

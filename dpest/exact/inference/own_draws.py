@@ -25,7 +25,9 @@ from dpest.numerics.links import Links
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import Rational, common_measure, exact
 from dpest.trace.explore import Path, Trace
+from dpest.trace.literal import Literal
 from dpest.trace.outputs import Flat
+from dpest.trace.rounds import Loop
 
 _MOST_POINTS = 64  # of one value: sums of values with more points are for the convolution of laws
 _MOST_STEPS = 1 << 20  # from the first to the last point; finer lattices are not summed but listed
@@ -50,7 +52,7 @@ def _changed(path: Path) -> tuple[Path, float]:
     if not candidates:
         return path, 0.0
     used = {id(d) for x in path.conditions for d, _ in x.terms}
-    used |= {id(d) for loop in path.loops for c in loop.cycles for x in c.literals for d, _ in x.terms}
+    used |= {id(d) for loop in path.loops for x in _around(loop) for d, _ in x.terms}
     used |= _elsewhere(path.output.leaves, {id(x) for x in candidates})
     known: dict[int, Any] = {}
     gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with
@@ -68,6 +70,14 @@ def _changed(path: Path) -> tuple[Path, float]:
     leaves = tuple(substituted(x, known) for x in path.output.leaves)
     drawn = dict.fromkeys(gone.get(id(d), d) for d in path.drawn)
     return replace(path, output=Flat(path.output.structure, leaves), drawn=tuple(d for d in drawn if d is not None)), error
+
+
+def _around(loop: Loop) -> Iterator[Literal]:
+    """The conditions of every way around a loop, and around those inside it."""
+    for cycle in loop.cycles:
+        yield from cycle.literals
+        for inner in cycle.loops:
+            yield from _around(inner)
 
 
 def _candidates(leaves: Sequence[Any]) -> list[Node]:

@@ -12,7 +12,8 @@ from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
 from dpest.trace import explore
 from dpest.trace.against_program import SECONDS
-from dpest.trace.explore import LIMITS, Limits, Trace
+from dpest.trace.explore import Trace
+from dpest.trace.forks import LIMITS, Limits
 from dpest.trace.rounds import Loop
 
 

@@ -37,7 +37,8 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
-from dpest.trace.explore import Limits, Trace, trace_on_unknown
+from dpest.trace.explore import Trace, trace_on_unknown
+from dpest.trace.forks import Limits
 from dpest.trace.outputs import Flat
 
 # Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.

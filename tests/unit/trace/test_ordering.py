@@ -151,7 +151,7 @@ def test_the_largest_of_twenty_noisy_values():
 
 
 def test_the_median_of_five_noisy_values():
-    # Rung: closed form, and densities by hand. Far out three of the five lie beyond y: six of the ten threes hold the changed one.
+    # Rung: closed form, and densities by hand. Far out three of five lie beyond y: six of the ten threes hold the changed one.
     def density(y, xs):
         f = [0.5 * math.exp(-abs(y - x)) for x in xs]
         below = [0.5 * math.exp(y - x) if y < x else 1 - 0.5 * math.exp(x - y) for x in xs]
