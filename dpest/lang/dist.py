@@ -188,7 +188,7 @@ class Dist(HasLaw, NotPlain):
         return Dist(Apply(np.power, (self.node, _number(exponent, "raise to a power"))))
 
     def __abs__(self) -> Dist:
-        return Dist(Extreme(Pick.MAX, (self.node, scaled(linear(self.node), -1))))
+        return Dist(Extreme(Pick.MAX, (self.node, scaled(linear(self.node), -1, (operator.neg, (self.node,))))))
 
     def __floor__(self) -> Any:
         return rounded(Rounding.FLOOR, self)

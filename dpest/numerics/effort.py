@@ -1,7 +1,7 @@
 """A limit on numerical work: how often integrands may be evaluated for one answer.
 
 The limit counts evaluations and not seconds, so that the same question has the same answer on every machine. Where another
-method waits, it also counts steps of about a tenth of a millisecond: decisions of a run, cases, integrals.
+method waits, it also counts steps of about ten microseconds: decisions of a run, cases, integrals.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def spend(evaluations: int) -> None:
 
 
 def spend_steps(steps: int) -> None:
-    """Counts steps of about a tenth of a millisecond."""
+    """Counts steps of about ten microseconds."""
     effort = _EFFORT.get()
     if effort is not None and effort.most_steps is not None:
         effort.steps += steps

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError, NotReplayable
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, draws_of, is_node
 from dpest.numerics.effort import spend_steps
@@ -121,13 +121,13 @@ def _few_or_together(
 
     start = time.perf_counter()
     forks = _Search(limits)
-    refusal: DpestError | None = None
+    refusal: ExactRefused | None = None
     if sides is not Sides.TOGETHER:
         try:
             if forks.explored(program, few=sides is Sides.AS_NEEDED):
                 return checked(forks, start)
-        except (ExactRefused, MechanismError) as error:
-            if sides is Sides.APART or isinstance(error, NotReplayable):
+        except ExactRefused as error:
+            if sides is Sides.APART:
                 raise
             refusal = error
     try:
@@ -180,7 +180,7 @@ class _Search:
             many = len(self.paths) + len(self.pending)
             if few and (many > FEW_PATHS or self.work > FEW_DECISIONS):
                 return False
-            if self.together and not self.joined and many > _MOST_WITHOUT_USE:
+            if self.together and not self.joined and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
                 raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
             self._follow(TraceRun(self.next(), self.pending, self.limits, rewrite, self.together), program)
         return True
@@ -188,7 +188,7 @@ class _Search:
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
         self.work += run.called
-        spend_steps(run.called + 1)
+        spend_steps(1 + run.called)
         self.joined = self.joined or any(run.joined)
         drawn = tuple(run.draws[: run.drawn])
         path = Path(tuple(run.steps), output, held(run.bounds), drawn, run.guards, tuple(run.joined))

@@ -10,7 +10,8 @@ from dpest.errors import BudgetExceeded
 from dpest.lang.nodes import ArgExtreme, Compare, Linear, Pick, Ranked, Relation, combine
 from dpest.trace.atomic import Ask
 from dpest.trace.literal import Literal
-from dpest.trace.resolve import Became, affine, as_literal, comparable, index, unrounded
+from dpest.trace.resolve import Became, affine, as_literal, comparable, index, pinned_draws, unrounded
+from dpest.trace.whole import Uneven
 
 
 def peeled(node: Ranked, ask: Ask) -> int:
@@ -36,7 +37,11 @@ def split(node: Ranked, ask: Ask) -> int:
     values = [affine(v, ask, became) for v in node.values]
     if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
         values = [unrounded(v, ask, became) for v in values]
-    options, indices = _splits(node, values, ask, became)
+    try:
+        options, indices = _splits(node, values, ask, became)
+    except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
+        values = [pinned_draws(v, ask, became) for v in values]
+        options, indices = _splits(node, values, ask, became)
     return indices[ask.choose(options)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
+from dpest.lang.extent import extent
 from dpest.lang.nodes import (
     All,
     ArgExtreme,
@@ -166,7 +168,7 @@ class _Fork:
         self.literals, self.bounds, self.pending = literals, bounds, pending
 
     def __call__(self, literal: Literal) -> bool:
-        spend_steps(2)
+        spend_steps(10)
         known = implied(literal, self.bounds)
         if known is not None:
             return known
@@ -175,7 +177,7 @@ class _Fork:
         return True
 
     def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
-        spend_steps(2)
+        spend_steps(10)
         chosen, left = open_options(options, self.bounds)
         if chosen is not None:
             return chosen
@@ -202,7 +204,7 @@ def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
             return Constant(x)
     became: Became = {}
     value = affine(x, run, became)
-    if pin or not value.terms or _uneven(value):
+    if pin or not value.terms or _uneven(value) or _rounds(x):
         return Constant(pinned(x, run, "an output", became))
     if not any(isinstance(n, Rounded) for n, _ in value.terms):
         return Affine(value)
@@ -213,6 +215,18 @@ def _uneven(value: Linear) -> bool:
     """Whether a value of discrete draws alone has points that are not on one lattice: each is a case of its own."""
     draws = draws_of(value)
     return all(d.law.discrete for d in draws) and not all(getattr(d.law, "integral", False) for d in draws)
+
+
+_MOST_ROUNDED = 500  # points of an output that are each computed as the program does; more are taken to lie on their lattice
+
+
+def _rounds(x: Any) -> bool:
+    """Whether the program's own arithmetic rounds an output with few points: which of them are equal, it alone can tell."""
+    draws = draws_of(x)
+    if not all(getattr(d.law, "finite", False) for d in draws):
+        return False
+    few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _MOST_ROUNDED
+    return few and not extent(x).exact
 
 
 _FINEST = 1 << 20  # steps per unit of a discrete value that is rounded; with more, floats do not tell its ties

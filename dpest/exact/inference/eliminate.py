@@ -82,7 +82,7 @@ def eliminate(component: Component) -> Measure:
         return Measure(0.0, (_series(component.rounds),), 0)
     if component.bounds and contradictory(component.bounds, component.laws):
         return replace(IMPOSSIBLE, outputs=component.outputs)
-    spend_steps(20 * (1 + len(component.laws)))
+    spend_steps(200)
     state = _State.start(component)
     for equation in state.merged_equations(component):
         if not state.solve(equation):
@@ -240,7 +240,8 @@ class _State:
         edges = with_tails(inside, np.array([low]), np.array([high]), finest)[0]
 
         def log_f(x: Floats) -> Answer:
-            out, error = law.log_density(x), np.asarray(law.error)
+            out = law.log_density(x)
+            error = np.asarray(law.error + law.noise(x, out))
             for f in factors:
                 logs, more = f.log({v: x})
                 out, error = out + logs, error + more
