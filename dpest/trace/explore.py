@@ -188,7 +188,7 @@ class _Search:
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
         self.work += run.called
-        spend_steps(1 + run.called)
+        spend_steps(1 + run.called // 8)  # most are replayed, which costs little
         self.joined = self.joined or any(run.joined)
         drawn = tuple(run.draws[: run.drawn])
         path = Path(tuple(run.steps), output, held(run.bounds), drawn, run.guards, tuple(run.joined))

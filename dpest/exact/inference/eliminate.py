@@ -82,7 +82,7 @@ def eliminate(component: Component) -> Measure:
         return Measure(0.0, (_series(component.rounds),), 0)
     if component.bounds and contradictory(component.bounds, component.laws):
         return replace(IMPOSSIBLE, outputs=component.outputs)
-    spend_steps(200)
+    spend_steps(10)
     state = _State.start(component)
     for equation in state.merged_equations(component):
         if not state.solve(equation):
