@@ -168,7 +168,7 @@ class _Fork:
         self.literals, self.bounds, self.pending = literals, bounds, pending
 
     def __call__(self, literal: Literal) -> bool:
-        spend_steps(10)
+        spend_steps(1 + len(self.literals) // 8)
         known = implied(literal, self.bounds)
         if known is not None:
             return known
@@ -177,7 +177,7 @@ class _Fork:
         return True
 
     def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
-        spend_steps(10)
+        spend_steps(1 + len(self.literals) // 8)
         chosen, left = open_options(options, self.bounds)
         if chosen is not None:
             return chosen
