@@ -29,7 +29,7 @@ from dpest.trace.forks import LIMITS, Limits
 # Evaluations of integrands for one pair: about half a minute on one core, and a hundred times what the gallery needs.
 _MOST_EVALUATIONS = 150_000_000
 # Steps of ten microseconds for one pair where sampling is the alternative: 20 s, a few times what 10^6 samples take. Two sparse
-# vectors side by side, the longest of the gallery, need a tenth of it; at twice of it programs that are refused in the end are
+# vectors side by side, the longest of the gallery, need a fifth of it; at twice of it programs that are refused in the end are
 # waited for that much longer.
 _MOST_STEPS = 2_000_000
 # Paths that are followed one by one after inference failed with the sides of `if` statements kept together.
