@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help venv example report test slow test-libraries soundness mutants check versions lowest bench docs gallery clean
+.PHONY: help venv example report test slow test-libraries soundness mutants check versions lowest bench docs gallery notebook pyright clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -69,6 +69,16 @@ docs: $(DOCS_READY) ## Build the documentation into docs/_build/html
 
 gallery: $(READY) ## Write docs/gallery.md and its pictures anew (screenshots too where there is a Chromium)
 	$(BIN)/python docs/make_gallery.py
+
+notebook: $(READY) ## Execute the example notebook and write it as out/first_steps.html
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[notebook]'
+	@mkdir -p $(OUT)
+	$(BIN)/python -m nbconvert --to html --execute --output-dir $(OUT) examples/first_steps.ipynb
+	@echo $(OUT)/first_steps.html
+
+pyright: $(READY) ## Check the typed sample project with pyright
+	$(BIN)/python -m pip install -q --disable-pip-version-check 'pyright[nodejs]'
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pytest -q tests/architecture/test_types.py
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) $(LIBRARIES_VENV) $(OUT) docs/_build

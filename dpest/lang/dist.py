@@ -16,7 +16,7 @@ from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.chosen import same_text
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
-from dpest.lang.logic import compare, conjunction, negate, truth
+from dpest.lang.logic import compare, compared, conjunction, negate, truth
 from dpest.lang.nodes import (
     NODES,
     Apply,
@@ -36,6 +36,7 @@ from dpest.lang.nodes import (
     is_integral,
     is_whole_as_written,
     linear,
+    moved,
     scaled,
     simplified,
     whole,
@@ -48,7 +49,7 @@ from dpest.lang.words import words
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
-from dpest.numerics.rationals import ONE, common_measure, exact
+from dpest.numerics.rationals import common_measure, exact
 
 MOST = 1.7e308
 
@@ -114,7 +115,7 @@ class Dist(HasLaw, NotPlain):
         node = self.node
         if (kind is float or kind is int) and -MOST < other < MOST and type(node) is Draw and not node.law.discrete:
             # What nearly every mechanism does with its draws, done without detours.
-            return Dist(Linear(((node, ONE),), exact(other), (operator.add, (node, other)))) if other else self
+            return Dist(moved(node, other)) if other else self
         return self._plus(other)
 
     @_elementwise
@@ -232,7 +233,7 @@ class Dist(HasLaw, NotPlain):
 
     def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
         if type(other) is Dist:
-            truth_value = compare(relation, other.node, self.node) if swap else compare(relation, self.node, other.node)
+            truth_value = compared(relation, other.node, self.node) if swap else compared(relation, self.node, other.node)
             return Dist(truth_value) if type(truth_value) is Compare else truth_value
         if isinstance(other, np.ndarray):
             return _elementwise(lambda me, x: me._compare(relation, x, swap=swap))(self, other)

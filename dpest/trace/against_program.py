@@ -107,7 +107,6 @@ class _Places:
 
     def __init__(self) -> None:
         self._known: dict[Draw, int] = {}
-        self._path_of: dict[Draw, Path] = {}
         self._paths: set[int] = set()
 
     def add(self, path: Path) -> None:
@@ -115,11 +114,6 @@ class _Places:
         if id(path) not in self._paths:
             self._paths.add(id(path))
             self._known.update((draw, k) for k, draw in enumerate(path.drawn))
-            self._path_of.update((draw, path) for draw in path.drawn if draw not in self._path_of)
-
-    def path(self, draw: Draw) -> Path | None:
-        """A path on which the draw is made; None for one that was made outside the run."""
-        return self._path_of.get(draw)
 
     def get(self, draw: Draw) -> int | None:
         """The draw's place; None for one that was made outside the run."""
@@ -158,6 +152,7 @@ class _Met:
         self.run = run
         self.valuation = run.outside
         self._places = places
+        self._on: Path | None = None  # a path that goes on from where the run stands
 
     def path(self, tree: _Branching) -> Path | None:
         """The path whose conditions hold at the run's numbers; None where there is none."""
@@ -172,6 +167,7 @@ class _Met:
 
     def _takes(self, step: Sequence[Any], path: Path) -> bool:
         self._places.add(path)
+        self._on = path
         return all(self._holds(literal) for literal in step)
 
     def _holds(self, literal: Any) -> bool:
@@ -180,11 +176,11 @@ class _Met:
         return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
-        path = self._places.path(draw)
-        if path is not None and path.guards:
-            self._made(path, draw)
-        elif path is not None:
-            put(self.valuation, draw, self._places.get(draw) or 0, self.run)
+        k = self._places.get(draw)
+        if k is not None and self._on is not None and self._on.guards:
+            self._made(self._on, draw)
+        elif k is not None:
+            put(self.valuation, draw, k, self.run)
 
     def _made(self, path: Path, last: Draw | None = None) -> int:
         """How many draws the program makes on a path, up to one of them; each gets its number."""
@@ -202,7 +198,8 @@ class _Met:
     def compare(self, path: Path, output: Flat) -> None:
         """Refuse an output that the path does not say at these numbers."""
         self._places.add(path)
-        for draw in path.drawn:
+        self._on = path
+        for draw in path.drawn if not path.guards else ():
             self._place(draw)
         made = self._made(path)
         if made != len(self.run.drawn):

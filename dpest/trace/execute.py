@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.lang.dist import RUN
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.swap import standing_in, stood_in_for
 from dpest.trace.outputs import Flat, flatten
 
+_NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
 _HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
 
@@ -39,6 +40,8 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
         hint = _HINT if "Dist" in str(error) else ""
+        if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
+            hint = _NO_ENTRY
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 

@@ -30,7 +30,7 @@ from dpest.trace.hidden_randomness import Watch
 from dpest.trace.literal import Literal, held
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
-from dpest.trace.replay import Guard
+from dpest.trace.replay import Guard, Pool
 from dpest.trace.rounds import Loop, Step
 from dpest.trace.series import Loops
 
@@ -167,6 +167,7 @@ class _Search:
     def __init__(self, limits: Limits, together: bool = False) -> None:
         self.limits = limits
         self.together = together
+        self.pool: Pool = {}
         self.joined = False  # whether sides came together anywhere
         self.pending = [Branch()]
         self.paths: list[Path] = []
@@ -182,7 +183,7 @@ class _Search:
                 return False
             if self.together and not self.joined and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
                 raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
-            self._follow(TraceRun(self.next(), self.pending, self.limits, rewrite, self.together), program)
+            self._follow(TraceRun(self.next(), self.pending, self.limits, rewrite, self.together, self.pool), program)
         return True
 
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:

@@ -12,7 +12,7 @@ from dpest.lang.nodes import Draw, Node
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options
 from dpest.trace.outputs import Flat
-from dpest.trace.replay import Replay, Unusual, differs, mark, same_output
+from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
 from dpest.trace.rounds import Step, Visit, returns_to, visit
 
@@ -65,8 +65,9 @@ class TraceRun(Replay):
         limits: Limits,
         rewrite: Rewrite | None = None,
         together: bool = False,
+        pool: Pool | None = None,
     ) -> None:
-        super().__init__(branch.draws, branch.joined)
+        super().__init__(branch.draws, branch.joined, pool)
         self.together = together
         self.rewrite = rewrite
         self.pending = pending

@@ -25,6 +25,9 @@ def flatten(output: Any) -> Flat:
     return Flat(_describe(output, leaves), tuple(leaves))
 
 
+_PLAIN = frozenset((bool, int, float, str, type(None)))
+
+
 def _describe(x: Any, leaves: list[Any]) -> Any:
     if isinstance(x, Dist):
         leaves.append(x.node)
@@ -33,7 +36,11 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
         leaves.append(_constant(x))
         return None
     if isinstance(x, list | tuple):
-        return (type(x).__name__ if type(x) in (list, tuple) else "tuple", *(_describe(v, leaves) for v in x))
+        name = type(x).__name__ if type(x) in (list, tuple) else "tuple"
+        if all(type(v) in _PLAIN for v in x):  # what nearly every long output is, done without detours
+            leaves.extend(x)
+            return (name, *(None,) * len(x))
+        return (name, *(_describe(v, leaves) for v in x))
     if isinstance(x, np.ndarray):
         if x.ndim == 0:
             return _describe(x.item(), leaves)

@@ -12,6 +12,8 @@ from dpest.lang.nodes import Compare, Draw, Linear, Node, children, is_node
 from dpest.laws.law import Law
 from dpest.trace.outputs import Flat
 
+Pool = dict[tuple[int, int], Draw]  # by place in the run, and id of the law (which the draw keeps alive)
+
 
 class Unusual(Exception):
     """A side of an `if` that may only be looked at where it is taken."""
@@ -42,9 +44,10 @@ class Replay:
 
     together = False
 
-    def __init__(self, draws: Sequence[Draw], joined: Sequence[bool] = ()) -> None:
+    def __init__(self, draws: Sequence[Draw], joined: Sequence[bool] = (), pool: Pool | None = None) -> None:
         self.draws = list(draws)
         self.drawn = 0
+        self._pool = {} if pool is None else pool
         self.joined = list(joined)
         self.tried = 0
         self.under: Guard = ()
@@ -97,9 +100,12 @@ class Replay:
             if node.law is not law and node.law != law:
                 raise differs(f"draw {k + 1} was {node.law.words()}, then {law.words()}")
             return node
-        node = Draw(law)
-        self.draws.append(node)
-        return node
+        # Runs exclude each other: one object stands for the k-th draw of a law in all of them, and so does what is made of it.
+        known = self._pool.get((k, id(law)))
+        if known is None:
+            known = self._pool[k, id(law)] = Draw(law)
+        self.draws.append(known)
+        return known
 
 
 def mark(condition: Node) -> Any:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, assert_never
 
-from dpest.errors import ExactRefused
+from dpest.errors import ExactRefused, NotAffine
 from dpest.lang.logic import truth
 from dpest.lang.nodes import (
     NODES,
@@ -97,6 +97,8 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
         case Product(left=left, right=right):
             return _product(left, right, ask, became)
         case Quotient(left=left, right=right):
+            if not has_finitely_many_points(affine(right, ask, became)):
+                raise NotAffine("a division by a random value that does not have finitely many points", (right,))
             divisor = exact(pinned(right, ask, "a division by a random value", became))
             if not divisor:
                 raise ExactRefused("a division by a random value that may be zero")
@@ -323,7 +325,7 @@ def _rounding_literal(node: Rounded, whole: int, upwards: bool, ask: Ask, became
 def _product(left: Node, right: Node, ask: Ask, became: Became) -> Linear:
     a, b = affine(left, ask, became), affine(right, ask, became)
     if not has_finitely_many_points(a) and not has_finitely_many_points(b):
-        raise ExactRefused("a product of two random values, neither of which has finitely many points")
+        raise NotAffine("a product of two random values, neither of which has finitely many points", (left, right))
     if has_finitely_many_points(a) and not (has_finitely_many_points(b) and len(b.terms) < len(a.terms)):
         a, b = b, a
     return scaled(a, exact(pinned(b, ask, "a product of random values", became)))

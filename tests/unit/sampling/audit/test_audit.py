@@ -199,7 +199,7 @@ def test_pairs_from_domains() -> None:
         ({"confidence": 1.0}, InvalidInput, "confidence"),
         ({"claim": -1.0}, InvalidInput, "claim must be"),
         ({"delta": 1.0}, InvalidInput, "delta must lie"),
-        ({"attack": "magic"}, UnknownName, "auto, sniper, statdp"),
+        ({"attack": "magic"}, UnknownName, '"auto", "sniper", "statdp"'),
         ({"features": "colours"}, UnknownName, "half-lines"),
         ({"c": 2.0}, InvalidInput, "c must be"),
         ({"n": 3}, InvalidInput, "either pairs or n"),
