@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import DpestError
-from dpest.lang.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Where
+from dpest.lang.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Ranked, Where
 from dpest.laws.discrete import Atoms, Whole
+from dpest.run.settings import Sides
 from dpest.sampling.audit.outputs import Keys, encode_groups
 from dpest.sampling.audit.table import row_keys
 from dpest.trace.columns import Columns, Group, Shape, constant_key
-from dpest.trace.explore import Limits, trace
+from dpest.trace.explore import trace
+from dpest.trace.forks import Limits
 
 _MOST_PATHS = 4096
 _MOST_OUTCOMES = 1 << 14
@@ -35,7 +37,7 @@ def possible_outcomes(mechanism: Callable[..., Any], inputs: Sequence[Any], para
     found: set[Shape] = set()
     try:
         for data in inputs:
-            paths = trace(mechanism, data, params, Limits(paths=_MOST_PATHS))
+            paths = trace(mechanism, data, params, Limits(paths=_MOST_PATHS), sides=Sides.APART)
             if paths.log_unexplored > -math.inf:
                 return None
             for path in paths.paths:
@@ -56,7 +58,7 @@ def _values(leaf: Any) -> list[Any]:
     match leaf:
         case Compare() | Not() | All():
             return [0.0, 1.0]
-        case ArgExtreme(values=values):
+        case ArgExtreme(values=values) | Ranked(values=values, place=True):
             return [float(i) for i in range(len(values))]
         case Where(yes=yes, no=no):
             return list(dict.fromkeys([*_values(yes), *_values(no)]))

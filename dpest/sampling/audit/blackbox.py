@@ -21,7 +21,7 @@ from dpest.sampling.audit.step import CallByCall, Stepping
 from dpest.sampling.audit.watch import MechanismHangs, deadline
 from dpest.sampling.rows import Rows
 from dpest.sampling.sources import SampleRun, Spot, TracedSampler, Tree
-from dpest.trace.explore import execute_as_it_stands
+from dpest.trace.execute import execute_as_it_stands
 from dpest.trace.plain_run import PlainProgram
 
 _RNG_NAMES = frozenset({"rng", "generator", "gen", "random", "random_state", "prng"})
