@@ -29,6 +29,7 @@ from dpest.lang.nodes import (
     Pick,
     Product,
     Quotient,
+    Ranked,
     Relation,
     Rounded,
     Rounding,
@@ -38,10 +39,11 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.plain import Unknown, evaluate, missing_draws
+from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational, exact
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
 from dpest.trace.literal import Literal
-from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches
+from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
 Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
@@ -87,8 +89,12 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
             out = _numeric(yes if decide(condition, ask) else no)
         case Extreme(pick=pick, values=values):
             out = values[index(ArgExtreme(pick, values), ask)]
-        case ArgExtreme():
+        case ArgExtreme() | Ranked(place=True):
             out = index(node, ask)
+        case Ranked(values=values):
+            from dpest.trace.ranking import split
+
+            out = values[split(node, ask)]
         case Product(left=left, right=right):
             return _product(left, right, ask, became)
         case Quotient(left=left, right=right):
@@ -161,7 +167,7 @@ def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Becam
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
     node = value.terms[0][0]
     if len(value.terms) != 1:
-        return atomic(relation, _unrounded(value, ask, became), ask, program)
+        return atomic(relation, unrounded(value, ask, became), ask, program)
     assert isinstance(node, Rounded)
     if relation is Relation.EQ:
         bound, nearest, said = asked(value, program)
@@ -185,7 +191,7 @@ def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
             assert_never(node.rounding)
     reduced = affine(inner, ask, became)
     if any(isinstance(n, Rounded) for n, _ in reduced.terms):
-        reduced = _unrounded(reduced, ask, became)
+        reduced = unrounded(reduced, ask, became)
     if node.rounding is Rounding.ROUND and meets_whole(reduced):
         raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
     return reduced, sign
@@ -199,7 +205,7 @@ def meets_halves(node: Node, ask: Ask, became: Became) -> bool:
     return any(isinstance(n, Rounded) for n, _ in value.terms) or meets_whole(Linear(value.terms, value.constant + HALF))
 
 
-def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
+def unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
     """Roundings of values with finitely many points, worked out point by point."""
     out = Linear((), value.constant)
     for node, c in value.terms:
@@ -214,24 +220,28 @@ def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
 # -- the largest and the smallest --------------------------------------------------------------------------------------
 
 
-def index(node: ArgExtreme, ask: Ask) -> int:
-    """Which argument is the extreme one: the first among equals, as in NumPy."""
+def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
+    """Which argument is the extreme one, or stands at a place in their order: the first among equals, as in NumPy."""
+    if isinstance(node, Ranked):
+        from dpest.trace.ranking import peeled
+
+        return peeled(node, ask)
     plain = _plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
     became: Became = {}
     values = [affine(v, ask, became) for v in node.values]
-    if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
-        values = [_unrounded(v, ask, became) for v in values]
+    if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
+        values = [unrounded(v, ask, became) for v in values]
     try:
         options, indices = _winners(node.pick, node.values, values, ask, became)
     except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
-        values = [_pinned_draws(v, ask, became) for v in values]
+        values = [pinned_draws(v, ask, became) for v in values]
         options, indices = _winners(node.pick, node.values, values, ask, became)
     return indices[ask.choose(options)]
 
 
-def _pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
+def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
     """The value with the points of its finite draws on this path."""
     out = Linear((), value.constant)
     for node, c in value.terms:
@@ -267,7 +277,7 @@ def _winners(
             if j != i and beaten is not None:
                 relation, wins = (Relation.GT, better[0]) if j < i else (Relation.GE, better[1])
                 condition = Compare(relation, combine(signed[i], signed[j], -1), (wins, (written[i], written[j])))
-                one = _as_literal(condition, ask, became)
+                one = as_literal(condition, ask, became)
                 beaten = [*beaten, one] if isinstance(one, Literal) else beaten if one else None
         if beaten is not None:
             options.append(tuple(beaten))
@@ -275,12 +285,12 @@ def _winners(
     return options, indices
 
 
-def _comparable(margin: Linear) -> bool:
+def comparable(margin: Linear) -> bool:
     """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
     return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
 
 
-def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
+def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
     program = AsWritten(condition, became)
@@ -303,8 +313,8 @@ def _rounding_literal(node: Rounded, whole: int, upwards: bool, ask: Ask, became
         return reached == upwards
     inner = affine(reached.value, ask, became)
     if len(inner.terms) > 1 and any(isinstance(n, Rounded) for n, _ in inner.terms):
-        inner = _unrounded(inner, ask, became)
-    one = _as_literal(Compare(reached.relation, inner, reached.written), ask, became)
+        inner = unrounded(inner, ask, became)
+    one = as_literal(Compare(reached.relation, inner, reached.written), ask, became)
     if isinstance(one, bool):
         return one == upwards
     return one if upwards else one.negated()
@@ -326,6 +336,8 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     """The plain number that a value with finitely many points has on this path, as the program computes it."""
     became = {} if became is None else became
     value = affine(x, ask, became)
+    if isinstance(x, Rounded) and short(x) and not has_finitely_many_points(value):
+        return _step(x, ask)
     if not has_finitely_many_points(value):
         raise ExactRefused(f"{what} that does not have finitely many points")
     _pin(value, ask, became)
@@ -344,6 +356,12 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
 def _computed(x: Any, became: Became) -> int | float:
     number: int | float = evaluate(x, became)
     return number
+
+
+def _step(node: Rounded, ask: Ask) -> int:
+    """The whole number that a rounding is on this path, from its smallest on."""
+    low, high = (math.ceil(x) for x in reach(node))
+    return next((k for k in range(low, high) if not decide(reaches(node, k + 1), ask)), high)
 
 
 def _pin(value: Linear, ask: Ask, became: Became) -> None:

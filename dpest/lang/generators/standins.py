@@ -20,6 +20,7 @@ _LEGACY = np.random.RandomState  # by this name also while others stand at NumPy
 _OF_NUMPY = (
     *("laplace", "normal", "standard_normal", "exponential", "standard_exponential", "gumbel", "logistic", "uniform", "random"),
     *("integers", "choice", "binomial", "poisson", "geometric", "standard_cauchy", "standard_t", "permutation", "shuffle"),
+    *("gamma", "standard_gamma", "beta", "chisquare", "triangular", "weibull", "negative_binomial", "hypergeometric"),
 )
 _OF_RANDOM = (
     *("random", "uniform", "gauss", "expovariate", "randint", "randrange", "getrandbits", "choice", "choices", "sample"),
@@ -80,6 +81,10 @@ class StandIn:
         if self.original is None:
             self.original = self.make()  # a generator that was made inside a run, and kept by the author's code
         return self.original
+
+    def is_seeded(self) -> bool:
+        """Whether it gives numbers of its own now, from a seed that the run has set."""
+        return self._real() is not None
 
     def __copy__(self) -> Any:
         return self
