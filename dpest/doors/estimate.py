@@ -56,7 +56,7 @@ def estimate(
         from dpest.doors.everywhere import over_all_inputs
         from dpest.exact.answer import estimate_exactly
 
-        found = estimate_exactly(mechanism, chosen, parameters)
+        found = estimate_exactly(mechanism, chosen, parameters, patient=method != "auto")
         line = over_all_inputs(mechanism, chosen, parameters, adjacency if pairs is None else None, found.epsilon)
         return found if line is None else replace(found, notes=(*found.notes, line))
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from dpest.errors import ExactRefused
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
 from dpest.exact.loss.compare import Comparison, Loss, Proof, compare
@@ -20,17 +21,42 @@ from dpest.exact.loss.witness import describe
 from dpest.inputs.pairs import Pair
 from dpest.numerics.effort import limited_effort
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
+from dpest.run.settings import Sides, sides_kept
 from dpest.trace.against_program import SECONDS
 from dpest.trace.explore import Trace
+from dpest.trace.forks import LIMITS, Limits
 
 # Evaluations of integrands for one pair: about half a minute on one core, and a hundred times what the gallery needs.
 _MOST_EVALUATIONS = 150_000_000
+# Steps of ten microseconds for one pair where sampling is the alternative: 20 s, a few times what 10^6 samples take. Two sparse
+# vectors side by side, the longest of the gallery, need a fifth of it; at twice of it programs that are refused in the end are
+# waited for that much longer.
+_MOST_STEPS = 2_000_000
+# Paths that are followed one by one after inference failed with the sides of `if` statements kept together.
+_LIMITS_APART = replace(LIMITS, paths=2_000)
 
 
-def estimate_exactly(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
-    """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered."""
-    with collector_paused(), limited_effort(_MOST_EVALUATIONS * len(pairs)):
-        return _estimate(mechanism, pairs, params)
+def estimate_exactly(
+    mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], *, patient: bool = True
+) -> Result:
+    """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered.
+
+    Where another method waits, `patient` is False, and the work is limited to about what that method takes.
+    """
+    seen: list[Trace] = []
+    steps = None if patient else _MOST_STEPS * len(pairs)
+    with collector_paused():
+        try:
+            with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
+                return _estimate(mechanism, pairs, params, LIMITS, seen)
+        except (ExactRefused, RecursionError) as refusal:
+            if not any(t.together for t in seen):
+                raise
+            try:  # what the sides of its `if` statements have in common may be beyond inference, and each path within it
+                with sides_kept(Sides.APART), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
+                    return _estimate(mechanism, pairs, params, _LIMITS_APART, [])
+            except ExactRefused as second:
+                raise (refusal if isinstance(refusal, ExactRefused) else second) from None
 
 
 @contextmanager
@@ -45,15 +71,17 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
+def _estimate(
+    mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], limits: Limits, seen: list[Trace]
+) -> Result:
     start = time.perf_counter()
     measures = Measures()
     traces: dict[bytes, Trace] = {}
     found = []
-    seen: list[Trace] = []
     paths = 0
     for pair in pairs:
-        sides = [_traced(mechanism, data, params, traces, SECONDS / (2 * len(pairs))) for data in (pair.left, pair.right)]
+        checks = SECONDS / (2 * len(pairs))
+        sides = [_traced(mechanism, data, params, traces, checks, limits) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
         seen += sides
         proof = _proof(sides[0], sides[1])
@@ -121,15 +149,20 @@ def _capped(loss: Loss, bound: float) -> Loss:
 
 
 def _traced(
-    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], known: dict[bytes, Trace], check_seconds: float
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    known: dict[bytes, Trace],
+    check_seconds: float,
+    limits: Limits,
 ) -> Trace:
     """The trace of one input; the same input in several pairs is traced once."""
     try:
         key = pickle.dumps(data)
     except Exception:
-        return trace(mechanism, data, params, check_seconds=check_seconds)
+        return trace(mechanism, data, params, limits, check_seconds)
     if key not in known:
-        known[key] = trace(mechanism, data, params, check_seconds=check_seconds)
+        known[key] = trace(mechanism, data, params, limits, check_seconds)
     return known[key]
 
 

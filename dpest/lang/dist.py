@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.lang.chosen import same_text
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
 from dpest.lang.logic import compare, compared, conjunction, negate, truth
@@ -232,7 +233,7 @@ class Dist(HasLaw, NotPlain):
 
     def __eq__(self, other: Any) -> Any:
         if other is None or isinstance(other, str):
-            return False
+            return wrap(same_text(self.node, other))
         return self._compare(Relation.EQ, other, swap=False)
 
     @_elementwise

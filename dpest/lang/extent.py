@@ -24,10 +24,12 @@ from dpest.lang.nodes import (
     Not,
     Product,
     Quotient,
+    Ranked,
     Rounded,
     Where,
     children,
     is_node,
+    selected,
 )
 from dpest.laws.law import Discrete
 
@@ -93,7 +95,7 @@ def _parts(node: Node) -> tuple[Any, ...]:
             return (*written[1], value)
         case Where(yes=yes, no=no):
             return yes, no
-        case Compare() | Not() | All() | ArgExtreme():
+        case Compare() | Not() | All() | ArgExtreme() | Ranked(place=True):
             return ()
     return children(node)
 
@@ -116,11 +118,11 @@ def _of_node(node: Node, at: Callable[[Any], Extent]) -> Extent:
             return _exactly(node, at) if written is None else _applied(written[0], [at(x) for x in written[1]])
         case Compare() | Not() | All():
             return _TRUTH  # decided before it counts as a number
-        case ArgExtreme(values=values):
+        case ArgExtreme(values=values) | Ranked(values=values, place=True):
             return Extent(float(len(values)), 1.0, True)
         case Where(yes=yes, no=no):
             return _either([at(yes), at(no)])
-        case Extreme(values=values):
+        case Extreme(values=values) | Ranked(values=values):
             return _either([at(x) for x in values])
         case Rounded():
             return _rounded(node, at)
@@ -168,6 +170,8 @@ def _grain(x: Any) -> float:
 def _applied(function: Any, sides: list[Extent]) -> Extent:
     if function is operator.neg:
         return sides[0]
+    if function is selected:
+        return _either(sides[1:])
     if len(sides) != 2:
         return _unsure(sides)
     a, b = sides

@@ -123,6 +123,19 @@ class ArgExtreme:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Ranked:
+    """What stands at a place when the values are put in order, the best first and equal ones in the order they had.
+
+    The value itself, or where it came from.
+    """
+
+    pick: Pick
+    values: tuple[Any, ...]
+    rank: int
+    place: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Rounded:
     """A value rounded to a whole number (`round` sends halves to the even side)."""
 
@@ -155,9 +168,11 @@ class Apply:
     values: tuple[Any, ...]
 
 
-Node: TypeAlias = Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Rounded | Product | Quotient | Apply
+Node: TypeAlias = (
+    Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Ranked | Rounded | Product | Quotient | Apply
+)
 TRUTHS = (Compare, Not, All)
-NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Rounded, Product, Quotient, Apply)
+NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Ranked, Rounded, Product, Quotient, Apply)
 
 
 _NODE_TYPES = frozenset(NODES)
@@ -229,7 +244,9 @@ def children(node: Node) -> tuple[Any, ...]:
             return tuple(n for n, _ in terms)
         case Compare(value=value) | Not(value=value) | Rounded(value=value):
             return (value,)
-        case All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Apply(values=values):
+        case (
+            All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values)
+        ):
             return values
         case Where(condition=condition, yes=yes, no=no):
             return (condition, yes, no)
@@ -255,10 +272,17 @@ def draws_of(*roots: Any) -> list[Draw]:
     return [n for n in ancestors(*roots) if isinstance(n, Draw)]
 
 
+def selected(condition: Any, yes: Any, no: Any) -> Any:
+    """`yes if condition else no` on plain numbers: what the author wrote, where the graph has a sum."""
+    return yes if condition else no
+
+
 def is_whole_as_written(node: Any) -> bool:
     """Whether a value is a whole number in the author's own arithmetic too: (0.1 * k) / 0.1 need not be."""
     if isinstance(node, Linear) and node.written is not None:
         function, operands = node.written
+        if function is selected:
+            return all(is_whole_as_written(x) for x in operands[1:])
         exact_call = function in (operator.add, operator.sub, operator.mul, operator.neg, operator.mod)
         return exact_call and all(is_whole_as_written(x) for x in operands)
     if isinstance(node, Rounded):
@@ -277,7 +301,9 @@ def is_integral(node: Any) -> bool:
             return True
         case Where(yes=yes, no=no):
             return is_integral(yes) and is_integral(no)
-        case Extreme(values=values):
+        case Ranked(place=True):
+            return True
+        case Extreme(values=values) | Ranked(values=values):
             return all(is_integral(v) for v in values)
         case Product(left=left, right=right):
             return is_integral(left) and is_integral(right)

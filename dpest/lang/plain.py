@@ -18,6 +18,7 @@ from dpest.lang.nodes import (
     Pick,
     Product,
     Quotient,
+    Ranked,
     Relation,
     Rounded,
     Where,
@@ -123,6 +124,10 @@ def _computed(node: Node, at: Any) -> Any:
         case ArgExtreme(pick=pick, values=parts):
             numbers = [at(x) for x in parts]
             return numbers.index((max if pick is Pick.MAX else min)(numbers))
+        case Ranked(pick=pick, values=parts, rank=rank, place=place):
+            numbers = [at(x) for x in parts]
+            found = sorted(range(len(numbers)), key=numbers.__getitem__, reverse=pick is Pick.MAX)[rank]
+            return found if place else numbers[found]
         case Rounded(rounding=rounding, value=value):
             return whole(rounding, at(value))
         case Product(left=left, right=right):

@@ -7,7 +7,7 @@ import operator
 from itertools import count, product
 from typing import Any
 
-from dpest.lang.nodes import All, ArgExtreme, Compare, Draw, Extreme, Linear, Not, Where, is_integral, is_node
+from dpest.lang.nodes import All, ArgExtreme, Compare, Draw, Extreme, Linear, Not, Ranked, Where, is_integral, is_node
 from dpest.laws.discrete import Atoms, Whole
 from dpest.numerics.rationals import Rational, exact
 
@@ -16,7 +16,7 @@ _MOST = 4096  # points that are listed: more ways than that are too many paths a
 
 def plain_point(value: Any) -> Any:
     """The value's number on this path, forking the run; None where it has no list of points and is no whole number."""
-    points = _points(value.node)
+    points = listed_points(value.node)
     if points is not None:
         return _among(value, sorted(points))
     return _whole(value) if is_integral(value.node) else None
@@ -64,7 +64,7 @@ def _whole(value: Any) -> int:
     return next(sign * k for k in count() if not size > k)
 
 
-def _points(node: Any) -> set[Rational] | None:
+def listed_points(node: Any) -> set[Rational] | None:
     """Every number that a value can be, where they are few."""
     if not is_node(node):
         return {exact(node)} if isinstance(node, int | float) and math.isfinite(node) else None
@@ -75,13 +75,13 @@ def _points(node: Any) -> set[Rational] | None:
             return set(map(exact, law.points)) if len(law.points) <= _MOST else None
         case Compare() | Not() | All():
             return {exact(0), exact(1)}
-        case ArgExtreme(values=values):
+        case ArgExtreme(values=values) | Ranked(values=values, place=True):
             return set(map(exact, range(len(values))))
         case Where(yes=yes, no=no):
-            sides = _points(yes), _points(no)
+            sides = listed_points(yes), listed_points(no)
             return None if sides[0] is None or sides[1] is None else sides[0] | sides[1]
-        case Extreme(values=values):
-            parts = [_points(v) for v in values]
+        case Extreme(values=values) | Ranked(values=values):
+            parts = [listed_points(v) for v in values]
             return None if any(p is None for p in parts) else set().union(*(p for p in parts if p is not None))
         case Linear():
             return _sums(node)
@@ -92,7 +92,7 @@ def _sums(node: Linear) -> set[Rational] | None:
     """The numbers that a sum can be."""
     found = {node.constant}
     for part, factor in node.terms:
-        points = _points(part)
+        points = listed_points(part)
         if points is None or len(points) * len(found) > _MOST:
             return None
         found = {x + factor * y for x, y in product(found, points)}

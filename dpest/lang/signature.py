@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpest.lang.nodes import Apply, ArgExtreme, Compare, Draw, Extreme, Linear, Rounded, children, is_node
+from dpest.lang.nodes import Apply, ArgExtreme, Compare, Draw, Extreme, Linear, Ranked, Rounded, children, is_node
 
 
 def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
@@ -23,6 +23,8 @@ def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
             return ("compare", relation, inner)
         case Extreme(pick=pick) | ArgExtreme(pick=pick):
             return (type(x).__name__, pick, inner)
+        case Ranked(pick=pick, rank=rank, place=place):
+            return ("ranked", pick, rank, place, inner)
         case Rounded(rounding=rounding):
             return ("rounded", rounding, inner)
         case Apply(function=function):

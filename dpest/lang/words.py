@@ -15,6 +15,7 @@ from dpest.lang.nodes import (
     Not,
     Product,
     Quotient,
+    Ranked,
     Rounded,
     Where,
     is_node,
@@ -48,6 +49,8 @@ def words(x: Any, depth: int = 4) -> str:
             return f"{pick.value}({_list(values, inner)})"
         case ArgExtreme(pick=pick, values=values):
             return f"arg{pick.value}({_list(values, inner)})"
+        case Ranked(pick=pick, values=values, rank=rank, place=place):
+            return f"{'arg' if place else ''}{pick.value} number {rank + 1} of ({_list(values, inner)})"
         case Rounded(rounding=rounding, value=value):
             return f"{rounding.value}({inner(value)})"
         case Product(left=left, right=right):

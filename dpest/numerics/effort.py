@@ -1,6 +1,7 @@
 """A limit on numerical work: how often integrands may be evaluated for one answer.
 
-The limit counts evaluations and not seconds, so that the same question has the same answer on every machine.
+The limit counts evaluations and not seconds, so that the same question has the same answer on every machine. Where another
+method waits, it also counts steps of about ten microseconds: decisions of a run, cases, integrals.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from dpest.errors import BudgetExceeded
 
 
 class _Effort:
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, most_steps: int | None) -> None:
         self.most = most
         self.spent = 0
+        self.most_steps = most_steps
+        self.steps = 0
 
 
 _EFFORT: ContextVar[_Effort | None] = ContextVar("dpest_effort", default=None)
 
 
 @contextmanager
-def limited_effort(most: int) -> Iterator[None]:
-    """Inside the block, raises `BudgetExceeded` once integrands were evaluated more than `most` times."""
-    token = _EFFORT.set(_Effort(most))
+def limited_effort(most: int, most_steps: int | None = None) -> Iterator[None]:
+    """Inside the block, raises `BudgetExceeded` once integrands were evaluated, or steps made, more often than allowed."""
+    token = _EFFORT.set(_Effort(most, most_steps))
     try:
         yield
     finally:
@@ -40,4 +43,16 @@ def spend(evaluations: int) -> None:
             raise BudgetExceeded(
                 f"its integrals take more than {effort.most:,} evaluations: noise with heavy tails, or many random values that "
                 "depend on each other"
+            )
+
+
+def spend_steps(steps: int) -> None:
+    """Counts steps of about ten microseconds."""
+    effort = _EFFORT.get()
+    if effort is not None and effort.most_steps is not None:
+        effort.steps += steps
+        if effort.steps > effort.most_steps:
+            raise BudgetExceeded(
+                f"it takes more than {effort.most_steps:,} steps, which is longer than sampling takes (method='exact' goes on "
+                "without this limit)"
             )

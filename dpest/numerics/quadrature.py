@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpest.numerics.effort import spend
+from dpest.numerics.effort import spend, spend_steps
 from dpest.numerics.logspace import Floats, log_sum_by_row
 
 Rows = npt.NDArray[np.intp]
@@ -54,6 +54,7 @@ def integrate(log_f: LogFunction, edges: Floats) -> Integrals:
 
     The function's own errors are integrated along; no panel is halved to look below them.
     """
+    spend_steps(300)
     rows = edges.shape[0]
     panels = _panels(edges)
     done: list[tuple[Rows, Floats, Floats]] = []

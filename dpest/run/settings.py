@@ -1,8 +1,11 @@
-"""Settings of the older door; each is read once, where a question enters."""
+"""Settings; each is read once, where a question enters."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import Enum
 
 import numpy as np
 
@@ -21,3 +24,29 @@ def set_sampling_samples(n: int) -> None:
 def sampling_samples() -> int:
     """The number of samples in force."""
     return _SAMPLES.get()
+
+
+class Sides(Enum):
+    """What becomes of the two sides of an `if` on a random condition."""
+
+    AS_NEEDED = "kept together where a program has many paths"
+    APART = "always two paths"
+    TOGETHER = "kept together wherever that is possible"
+
+
+_SIDES: ContextVar[Sides] = ContextVar("dpest_sides", default=Sides.AS_NEEDED)
+
+
+def keeping_sides() -> Sides:
+    """What is in force."""
+    return _SIDES.get()
+
+
+@contextmanager
+def sides_kept(sides: Sides) -> Iterator[None]:
+    """Inside the block, both sides of an `if` are treated in this way."""
+    token = _SIDES.set(sides)
+    try:
+        yield
+    finally:
+        _SIDES.reset(token)

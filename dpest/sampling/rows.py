@@ -23,11 +23,13 @@ from dpest.lang.nodes import (
     Pick,
     Product,
     Quotient,
+    Ranked,
     Relation,
     Rounded,
     Rounding,
     Where,
     is_node,
+    selected,
 )
 from dpest.trace.columns import Rng, Values
 
@@ -43,13 +45,13 @@ def on_lattice(x: Any) -> bool:
     match x:
         case Draw(law=law):
             return law.discrete
-        case Rounded() | ArgExtreme() | Compare() | Not() | All():
+        case Rounded() | ArgExtreme() | Ranked(place=True) | Compare() | Not() | All():
             return True
         case Linear(terms=terms):
             return all(on_lattice(n) for n, _ in terms)
         case Where(yes=yes, no=no):
             return on_lattice(yes) and on_lattice(no)
-        case Extreme(values=values):
+        case Extreme(values=values) | Ranked(values=values):
             return all(map(on_lattice, values))
         case Product(left=left, right=right) | Quotient(left=left, right=right):
             return on_lattice(left) and on_lattice(right)
@@ -144,6 +146,8 @@ class Rows:
         match node:
             case Draw(law=law):
                 return law.sample(self.rng, self.size)
+            case Linear(written=(function, (condition, yes, no))) if function is selected:
+                return np.asarray(np.where(self.value(condition), self._operand(yes), self._operand(no)))
             case Linear():
                 return self._linear(node, float(node.constant))
             case Compare(relation=relation, value=value):
@@ -159,6 +163,8 @@ class Rows:
                 return self._full(reduce(_PICKS[pick], map(self._operand, values)))
             case ArgExtreme():
                 return self._first_extreme(node)
+            case Ranked():
+                return self._ranked(node)
             case Rounded(rounding=rounding, value=value):
                 whole: Values = _ROUNDINGS[rounding](self.value(value))
                 return whole
@@ -194,6 +200,13 @@ class Rows:
             index[replaced] = i
             best = np.where(replaced, value, best)
         return index
+
+    def _ranked(self, node: Ranked) -> Values:
+        """The values of each row in order; a stable sort keeps equal ones as they were."""
+        table = np.stack([self._full(self._operand(x)).astype(float) for x in node.values])
+        order = np.argsort(-table if node.pick is Pick.MAX else table, axis=0, kind="stable")[node.rank]
+        found: Values = order if node.place else np.take_along_axis(table, order[None, :], axis=0)[0]
+        return found
 
     def _applied(self, node: Apply) -> Values:
         name = getattr(node.function, "__name__", "the function")

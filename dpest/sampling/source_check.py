@@ -25,33 +25,38 @@ from dpest.trace.against_program import (
 )
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import SEED, PlainRun, Source
+from dpest.trace.replay import Unusual
 from dpest.trace.valuation import Value
 
 
-def check_sampling(program: Program, seconds: float) -> None:
-    """Raises `TraceMismatch` where rows that are computed through the graph are not what the program returns."""
+def check_sampling(program: Program, seconds: float, together: bool = False) -> int:
+    """The most decisions of one run; raises `TraceMismatch` where rows are not what the program returns."""
     source = Source(stream(SEED))
     rounds = Rounds(seconds)
     first: tuple[PlainRun, Flat] | None = None
+    most = 0
     for _ in rounds:
         plain = PlainRun(source)
         output = run_plainly(program, plain)
-        rounds.compared += _compare(program, plain, output)
+        run = _OneRow(plain, together)
+        rounds.compared += _compare(program, run, output)
+        most = max(most, run.called)
         first = first or (plain, output)
     if first is not None:
         _repeat(program, source, *first)
+    return most
 
 
-def _compare(program: Program, plain: PlainRun, output: Flat) -> bool:
+def _compare(program: Program, run: _OneRow, output: Flat) -> bool:
     """Whether one row, with the numbers of a plain run, could be compared with what the program returned on them."""
-    run = _OneRow(plain)
+    plain = run.plain
     with np.errstate(all="ignore"):
         expected = program(run)
         values = [run.leaf(x) for x in expected.leaves]
     if plain.outside.unclear:
         return False
-    if run.drawn != len(plain.drawn):
-        raise mismatch(plain, output, f"{run.drawn} draws, and the program made {len(plain.drawn)}")
+    if run.made != len(plain.drawn):
+        raise mismatch(plain, output, f"{run.made} draws, and the program made {len(plain.drawn)}")
     compare_leaves(expected, values, output, plain)
     return True
 
@@ -69,19 +74,24 @@ def _repeat(program: Program, source: Source, first: PlainRun, output: Flat) -> 
 class _OneRow(SampleRun):
     """A run on stand-ins over a single row, in which every draw has the number that a plain run drew."""
 
-    def __init__(self, plain: PlainRun) -> None:
-        super().__init__(Rows.start(1, stream(SEED)), Spot(), [], Tree())
+    def __init__(self, plain: PlainRun, together: bool = False) -> None:
+        super().__init__(Rows.start(1, stream(SEED)), Spot(), [], Tree(), together)
         self.plain = plain
+        self.made = 0
 
     def draw(self, law: Law) -> Node:
         """A stand-in, with the number that the program drew here."""
         node = super().draw(law)
         assert isinstance(node, Draw)
-        put(self.plain.outside, node, self.drawn - 1, self.plain)
+        if all(self.plain.outside.holds(c) == way for c, way in self.under):
+            put(self.plain.outside, node, self.made, self.plain)
+            self.made += 1
         return node
 
     def decide(self, condition: Node) -> bool:
         """Which way the condition goes on the row."""
+        if self.under:
+            raise Unusual
         self._place(condition)
         self.plain.outside.holds(condition)  # notes whether rounding may turn it
         return super().decide(condition)

@@ -9,38 +9,66 @@ Arrays are computed when a condition or the output needs them, and rows that are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from dpest.errors import MechanismError
+import numpy as np
+
+from dpest.errors import ExactRefused, MechanismError
 from dpest.lang.nodes import NODES, Draw, Node, Where, ancestors
+from dpest.run.settings import Sides, keeping_sides
+from dpest.sampling.audit.outputs import Batch, encode_groups
+from dpest.sampling.audit.table import Outcomes, tally
 from dpest.sampling.rows import Rows
 from dpest.trace.against_program import SECONDS
 from dpest.trace.columns import HOLE, Columns, Group, Rng, Shape, constant_key
-from dpest.trace.explore import execute
+from dpest.trace.execute import execute
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
-from dpest.trace.replay import Replay, differs, mark
+from dpest.trace.replay import Replay, Unusual, differs, mark
 
 MOST_DECISIONS = 100_000
 MOST_SPOTS = 200_000
 MOST_LOOKED_AHEAD = 500
+FEW_DECISIONS = 6  # of one run: up to 64 ways through the program are cheap to keep apart
+
+
+class Source(Protocol):
+    """What can be sampled: outputs of a mechanism on one input."""
+
+    def draw(self, data: Any, size: int, rng: Rng, /) -> Batch:
+        """`size` independent outputs on `data`."""
 
 
 class TracedSampler:
     """A mechanism written with dpest draws, ready to be sampled."""
 
-    def __init__(self, mechanism: Callable[..., Any], params: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, mechanism: Callable[..., Any], params: Mapping[str, Any] | None = None, together: bool | None = None
+    ) -> None:
         self.mechanism = mechanism
         self.params = dict(params or {})
+        self.together = together  # whether sides of `if` statements are kept together; None until `check` knows
         self._trees: dict[int, tuple[Any, Tree]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TracedSampler, (self.mechanism, self.params)
+        return TracedSampler, (self.mechanism, self.params, self.together)
 
-    def draw(self, data: Any, size: int, rng: Rng) -> Columns:
+    def draw(self, data: Any, size: int, rng: Rng) -> Batch:
         """`size` independent outputs on `data`."""
+        found = encode_groups(self.groups(data, size, rng))
+        return found.picked(rng.permutation(len(found)))  # rows come path by path
+
+    def outcomes(self, data: Any, size: int, rng: Rng) -> Outcomes:
+        """How often each output occurs in as many; a path that ends in constants is one row."""
+        groups = self.groups(data, size, rng).groups
+        brief = Columns(tuple(g if g.values else replace(g, rows=1) for g in groups))
+        times = [np.ones(g.rows, dtype=np.int64) if g.values else np.array([g.rows]) for g in groups]
+        return tally(encode_groups(brief), np.concatenate(times))
+
+    def groups(self, data: Any, size: int, rng: Rng) -> Columns:
+        """Outputs path by path."""
         if not size:
             return Columns(())
         tree = self._tree(data)
@@ -59,7 +87,13 @@ class TracedSampler:
             return execute(run, self.mechanism, data, self.params)
 
         with Watch(self.mechanism, data, self.params, lambda: program(one_run())):
-            check_sampling(program, seconds)
+            decisions = check_sampling(program, seconds)
+            if decisions > FEW_DECISIONS and self.together is not False and keeping_sides() is not Sides.APART:
+                try:
+                    check_sampling(program, seconds, together=True)
+                    self.together = True
+                except (MechanismError, ExactRefused):
+                    self.together = False
 
     def _tree(self, data: Any) -> Tree:
         # The data is kept beside its tree, so that no other object can come to have its id.
@@ -73,7 +107,7 @@ class TracedSampler:
             rows, outcome = _part(rows, spot.content, pending)
             spot = spot.content.ways[outcome]
         if spot.content is None:
-            run = SampleRun(rows, spot, pending, tree)
+            run = SampleRun(rows, spot, pending, tree, bool(self.together))
             flat = execute(run, self.mechanism, data, self.params)
             leaves = [run.settled(leaf) for leaf in flat.leaves]
             rows, spot = run.rows, run.spot
@@ -112,6 +146,7 @@ class Spot:
     outcomes: list[bool] = field(default_factory=list)
     marks: list[Any] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
+    joined: list[bool] = field(default_factory=list)
     content: Fork | End | None = None
 
 
@@ -159,8 +194,9 @@ def _part(rows: Rows, fork: Fork, pending: list[_Waiting]) -> tuple[Rows, bool]:
 class SampleRun(Replay):
     """One run of the author's function: follows the recorded decisions, then goes one way at each new one."""
 
-    def __init__(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree) -> None:
-        super().__init__(spot.draws)
+    def __init__(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, together: bool = False) -> None:
+        super().__init__(spot.draws, spot.joined)
+        self.together = together
         self.rows = rows
         self.spot = spot
         self.pending = pending
@@ -170,6 +206,8 @@ class SampleRun(Replay):
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or the one that more of the rows have; the others are queued."""
+        if self.under:
+            raise Unusual
         k = self.called
         self.called = k + 1
         seen = mark(condition)
@@ -183,7 +221,9 @@ class SampleRun(Replay):
 
     def _fork(self, condition: Node, seen: Any) -> bool:
         self.marks.append(seen)
-        no, yes = (Spot([*self.outcomes, outcome], list(self.marks), list(self.draws)) for outcome in (False, True))
+        no, yes = (
+            Spot([*self.outcomes, outcome], list(self.marks), list(self.draws), list(self.joined)) for outcome in (False, True)
+        )
         fork = self.spot.content = Fork(condition, (no, yes))
         self.tree.spots += 2
         self.rows, outcome = _part(self.rows, fork, self.pending)

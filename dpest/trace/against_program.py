@@ -22,7 +22,7 @@ from dpest.laws.law import Law
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat, rebuild
 from dpest.trace.plain_run import SEED, Aim, Drawn, PlainRun, Source
-from dpest.trace.replay import Replay, same_output
+from dpest.trace.replay import Replay, Unusual, same_output
 from dpest.trace.valuation import Valuation, Value
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def check_against_program(traced: Trace, program: Program, seconds: float) -> No
             continue
         met.compare(path, output)
         if i % 4 < 2:
-            _replay(path, run, program)
+            _replay(path, run, program, traced.together)
 
 
 def run_plainly(program: Program, run: PlainRun) -> Flat:
@@ -152,6 +152,7 @@ class _Met:
         self.run = run
         self.valuation = run.outside
         self._places = places
+        self._on: Path | None = None  # a path that goes on from where the run stands
 
     def path(self, tree: _Branching) -> Path | None:
         """The path whose conditions hold at the run's numbers; None where there is none."""
@@ -166,6 +167,7 @@ class _Met:
 
     def _takes(self, step: Sequence[Any], path: Path) -> bool:
         self._places.add(path)
+        self._on = path
         return all(self._holds(literal) for literal in step)
 
     def _holds(self, literal: Any) -> bool:
@@ -175,16 +177,33 @@ class _Met:
 
     def _place(self, draw: Draw) -> None:
         k = self._places.get(draw)
-        if k is not None:
+        if k is not None and self._on is not None and self._on.guards:
+            self._made(self._on, draw)
+        elif k is not None:
             put(self.valuation, draw, k, self.run)
+
+    def _made(self, path: Path, last: Draw | None = None) -> int:
+        """How many draws the program makes on a path, up to one of them; each gets its number."""
+        if not path.guards:
+            return len(path.drawn)
+        made = 0
+        for draw in path.drawn:
+            if all(self.valuation.holds(c) == way for c, way in path.guards.get(draw, ())):
+                put(self.valuation, draw, made, self.run)
+                made += 1
+            if draw is last:
+                break
+        return made
 
     def compare(self, path: Path, output: Flat) -> None:
         """Refuse an output that the path does not say at these numbers."""
-        if len(path.drawn) != len(self.run.drawn):
-            raise mismatch(self.run, output, f"{len(path.drawn)} draws, and the program made {len(self.run.drawn)}")
         self._places.add(path)
-        for draw in path.drawn:
+        self._on = path
+        for draw in path.drawn if not path.guards else ():
             self._place(draw)
+        made = self._made(path)
+        if made != len(self.run.drawn):
+            raise mismatch(self.run, output, f"{made} draws, and the program made {len(self.run.drawn)}")
         compare_outputs(path.output, output, self.valuation, self.run)
 
 
@@ -264,26 +283,32 @@ def _same_constant(a: Any, b: Any) -> bool:
 class GuidedRun(Replay):
     """A run on stand-ins whose conditions are decided by the numbers of a plain run."""
 
-    def __init__(self, draws: Sequence[Draw], plain: PlainRun) -> None:
-        super().__init__(draws)
+    def __init__(self, draws: Sequence[Draw], plain: PlainRun, joined: Sequence[bool] = (), together: bool = False) -> None:
+        super().__init__(draws, joined)
+        self.together = together
         self.plain = plain
         self.valuation = plain.outside
+        self.made = 0
 
     def draw(self, law: Law) -> Node:
         """A stand-in, with the number that the program drew here."""
         node = super().draw(law)
         assert isinstance(node, Draw)
-        put(self.valuation, node, self.drawn - 1, self.plain)
+        if all(self.valuation.holds(c) == way for c, way in self.under):
+            put(self.valuation, node, self.made, self.plain)
+            self.made += 1
         return node
 
     def decide(self, condition: Node) -> bool:
         """Which way the condition goes at the numbers of the plain run."""
+        if self.under:
+            raise Unusual
         return self.valuation.holds(condition)
 
 
-def _replay(path: Path, run: PlainRun, program: Program) -> None:
+def _replay(path: Path, run: PlainRun, program: Program, together: bool) -> None:
     """The path once more on stand-ins: the same numbers must lead to the same expressions."""
-    again = GuidedRun(path.drawn, run)
+    again = GuidedRun(path.drawn, run, path.joined, together)
     output = program(again)
     if again.valuation.unclear:
         return
@@ -302,7 +327,7 @@ def _aims(paths: Sequence[Path], places: _Places) -> dict[int, list[Aim]]:
     last: dict[int, list[Aim]] = {}
     for path in paths[:: max(1, len(paths) // _AIMED_PATHS)]:
         places.add(path)
-        for literal in path.conditions:
+        for literal in path.conditions if not path.guards else ():
             placed = [(places.get(d), float(c), d) for d, c in literal.terms]
             if id(literal) in found or any(k is None for k, _, _ in placed):
                 continue

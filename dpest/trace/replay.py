@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from dpest.errors import NotReplayable
@@ -14,16 +15,84 @@ from dpest.trace.outputs import Flat
 Pool = dict[tuple[int, int], Draw]  # by place in the run, and id of the law (which the draw keeps alive)
 
 
-class Replay:
-    """The draws of a run; those that were made before come again, in the same order."""
+class Unusual(Exception):
+    """A side of an `if` that may only be looked at where it is taken."""
 
-    def __init__(self, draws: Sequence[Draw], pool: Pool | None = None) -> None:
+
+class _Unbound:
+    """What a name that has no value yet stands for while the sides of an `if` are worked out."""
+
+    def __eq__(self, other: object) -> bool:
+        raise Unusual
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise Unusual
+
+
+UNBOUND = _Unbound()
+Guard = tuple[tuple[Node, bool], ...]  # conditions, and which way each must go
+
+
+class Replay:
+    """The draws of a run; those that were made before come again, in the same order.
+
+    A run whose code keeps the sides of an `if` together also knows which of them came together when it was first run, and
+    under which conditions each draw is made.
+    """
+
+    together = False
+
+    def __init__(self, draws: Sequence[Draw], joined: Sequence[bool] = (), pool: Pool | None = None) -> None:
         self.draws = list(draws)
         self.drawn = 0
         self._pool = {} if pool is None else pool
+        self.joined = list(joined)
+        self.tried = 0
+        self.under: Guard = ()
+        self.guards: dict[Draw, Guard] = {}
+
+    def attempt(self, sides: Callable[[], Any]) -> Any:
+        """What both sides of a condition come to; None where only the one that is taken may be looked at."""
+        if self.under:  # inside a side: it fails as a whole, or not
+            return sides()
+        k = self.tried
+        self.tried = k + 1
+        if k < len(self.joined) and not self.joined[k]:
+            return None
+        drawn, known = self.drawn, len(self.draws)
+        try:
+            found = sides()
+        except Exception:
+            if k < len(self.joined):
+                raise
+            self.drawn, found = drawn, None
+            for node in self.draws[known:]:
+                self.guards.pop(node, None)
+            del self.draws[known:]
+        if k == len(self.joined):
+            self.joined.append(found is not None)
+        return found
+
+    @contextmanager
+    def inside(self, condition: Node, holds: bool) -> Iterator[None]:
+        """Works out a side that is taken only where the condition goes this way."""
+        before = self.under
+        self.under = (*before, (condition, holds))
+        try:
+            yield
+        finally:
+            self.under = before
 
     def draw(self, law: Law) -> Node:
         """A fresh value; in a replay, the value that stood here before."""
+        node = self._drawn(law)
+        if self.under:
+            self.guards[node] = self.under
+        return node
+
+    def _drawn(self, law: Law) -> Draw:
         k = self.drawn
         self.drawn = k + 1
         if k < len(self.draws):

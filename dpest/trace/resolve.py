@@ -29,6 +29,7 @@ from dpest.lang.nodes import (
     Pick,
     Product,
     Quotient,
+    Ranked,
     Relation,
     Rounded,
     Rounding,
@@ -88,8 +89,12 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
             out = _numeric(yes if decide(condition, ask) else no)
         case Extreme(pick=pick, values=values):
             out = values[index(ArgExtreme(pick, values), ask)]
-        case ArgExtreme():
+        case ArgExtreme() | Ranked(place=True):
             out = index(node, ask)
+        case Ranked(values=values):
+            from dpest.trace.ranking import split
+
+            out = values[split(node, ask)]
         case Product(left=left, right=right):
             return _product(left, right, ask, became)
         case Quotient(left=left, right=right):
@@ -215,24 +220,28 @@ def unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
 # -- the largest and the smallest --------------------------------------------------------------------------------------
 
 
-def index(node: ArgExtreme, ask: Ask) -> int:
-    """Which argument is the extreme one: the first among equals, as in NumPy."""
+def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
+    """Which argument is the extreme one, or stands at a place in their order: the first among equals, as in NumPy."""
+    if isinstance(node, Ranked):
+        from dpest.trace.ranking import peeled
+
+        return peeled(node, ask)
     plain = _plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
     became: Became = {}
     values = [affine(v, ask, became) for v in node.values]
-    if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
+    if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
         values = [unrounded(v, ask, became) for v in values]
     try:
         options, indices = _winners(node.pick, node.values, values, ask, became)
     except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
-        values = [_pinned_draws(v, ask, became) for v in values]
+        values = [pinned_draws(v, ask, became) for v in values]
         options, indices = _winners(node.pick, node.values, values, ask, became)
     return indices[ask.choose(options)]
 
 
-def _pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
+def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
     """The value with the points of its finite draws on this path."""
     out = Linear((), value.constant)
     for node, c in value.terms:
@@ -268,7 +277,7 @@ def _winners(
             if j != i and beaten is not None:
                 relation, wins = (Relation.GT, better[0]) if j < i else (Relation.GE, better[1])
                 condition = Compare(relation, combine(signed[i], signed[j], -1), (wins, (written[i], written[j])))
-                one = _as_literal(condition, ask, became)
+                one = as_literal(condition, ask, became)
                 beaten = [*beaten, one] if isinstance(one, Literal) else beaten if one else None
         if beaten is not None:
             options.append(tuple(beaten))
@@ -276,12 +285,12 @@ def _winners(
     return options, indices
 
 
-def _comparable(margin: Linear) -> bool:
+def comparable(margin: Linear) -> bool:
     """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
     return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
 
 
-def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
+def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
     program = AsWritten(condition, became)
@@ -305,7 +314,7 @@ def _rounding_literal(node: Rounded, whole: int, upwards: bool, ask: Ask, became
     inner = affine(reached.value, ask, became)
     if len(inner.terms) > 1 and any(isinstance(n, Rounded) for n, _ in inner.terms):
         inner = unrounded(inner, ask, became)
-    one = _as_literal(Compare(reached.relation, inner, reached.written), ask, became)
+    one = as_literal(Compare(reached.relation, inner, reached.written), ask, became)
     if isinstance(one, bool):
         return one == upwards
     return one if upwards else one.negated()

@@ -28,6 +28,7 @@ from dpest.lang.nodes import (
     Pick,
     Product,
     Quotient,
+    Ranked,
     Relation,
     Rounded,
     Rounding,
@@ -193,6 +194,8 @@ class Valuation:
                         gap = Value(0.0, numbers[first].size + other.size, True)
                         self._close(gap, numbers[first].number - other.number)
                 return _constant(first)
+            case Ranked():
+                return self._ranked(node, [self.number(v) for v in node.values])
             case Rounded():
                 return self._rounded(node, self.number(node.value))
             case Product(left=left, right=right):
@@ -208,6 +211,15 @@ class Valuation:
     def _first(self, pick: Pick, numbers: list[Value]) -> int:
         values = [v.number for v in numbers]
         return values.index(max(values) if pick is Pick.MAX else min(values))
+
+    def _ranked(self, node: Ranked, numbers: list[Value]) -> Value:
+        order = sorted(range(len(numbers)), key=lambda i: numbers[i].number, reverse=node.pick is Pick.MAX)
+        found = order[node.rank]
+        for i in order:
+            if i != found and (numbers[found].smooth or numbers[i].smooth):
+                gap = Value(0.0, numbers[found].size + numbers[i].size, True)
+                self._close(gap, numbers[found].number - numbers[i].number)
+        return _constant(found) if node.place else numbers[found]
 
     def _rounded(self, node: Rounded, value: Value) -> Value:
         x = value.number

@@ -14,12 +14,28 @@ from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
 from dpest.lang.extent import extent
-from dpest.lang.nodes import All, ArgExtreme, Compare, Draw, Linear, Not, Rounded, Where, draws_of, is_node, linear, plain_number
+from dpest.lang.nodes import (
+    All,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Linear,
+    Not,
+    Ranked,
+    Rounded,
+    Where,
+    draws_of,
+    is_node,
+    linear,
+    plain_number,
+)
 from dpest.lang.plain import Unknown, evaluate
 from dpest.laws.law import Law
+from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import has_finitely_many_points
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
+from dpest.trace.literal import held as tightest
 from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned, unrounded
 from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
@@ -84,7 +100,9 @@ def expand(
     while stack:
         held, bounds, values = stack.pop()
         if len(values) == len(leaves):
-            done.append(Expansion(held, values, loops))
+            # Of what was decided about one direction only the tightest bounds count: a sum that was compared with forty
+            # numbers has two of them.
+            done.append(Expansion(tightest(bounds) if len(held) > len(literals) else held, values, loops))
         else:
             at = len(values)
             for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
@@ -154,6 +172,7 @@ class _Fork:
         self.literals, self.bounds, self.pending = literals, bounds, pending
 
     def __call__(self, literal: Literal) -> bool:
+        spend_steps(1 + len(self.literals) // 8)
         known = implied(literal, self.bounds)
         if known is not None:
             return known
@@ -162,6 +181,7 @@ class _Fork:
         return True
 
     def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        spend_steps(1 + len(self.literals) // 8)
         chosen, left = open_options(options, self.bounds)
         if chosen is not None:
             return chosen
@@ -182,7 +202,7 @@ def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
     match x:
         case Compare() | Not() | All():
             return Constant(decide(x, run))
-        case ArgExtreme():
+        case ArgExtreme() | Ranked(place=True):
             return Constant(index(x, run))
         case _ if not is_node(x):
             return Constant(x)

@@ -22,6 +22,7 @@ from dpest.exact.inference.factors import Answer, Between, Bound, Density, Facto
 from dpest.exact.inference.feasible import contradictory
 from dpest.laws.law import Continuous, Law
 from dpest.laws.panels import Panels, tabulate
+from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import with_tails
 
@@ -81,6 +82,7 @@ def eliminate(component: Component) -> Measure:
         return Measure(0.0, (_series(component.rounds),), 0)
     if component.bounds and contradictory(component.bounds, component.laws):
         return replace(IMPOSSIBLE, outputs=component.outputs)
+    spend_steps(10)
     state = _State.start(component)
     for equation in state.merged_equations(component):
         if not state.solve(equation):

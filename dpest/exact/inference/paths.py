@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from dpest.exact.inference.eliminate import eliminate
+from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
 from dpest.trace import explore
+from dpest.trace.against_program import SECONDS
+from dpest.trace.explore import Trace
+from dpest.trace.forks import LIMITS, Limits
 from dpest.trace.rounds import Loop
 
 
@@ -17,4 +22,12 @@ def log_repeats(loop: Loop) -> float:
     return float(eliminate(loop_component(loop).component).log(np.empty((1, 0)))[0][0])
 
 
-trace = partial(explore.trace, loop_weight=log_repeats)
+def trace(
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits = LIMITS,
+    check_seconds: float = SECONDS,
+) -> Trace:
+    """Every path of a mechanism, its loops weighed; values in sums that alone use their noise are draws of their own."""
+    return with_own_draws(explore.trace(mechanism, data, params, limits, check_seconds, log_repeats))

@@ -82,8 +82,9 @@ def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: 
             if loss is not None:
                 ways[way].append(loss)
     forward, backward = (_worst(losses) for losses in ways)
-    forward = replace(forward, upper=max(forward.upper, least[0]))
-    backward = replace(backward, upper=max(backward.upper, least[1]))
+    off = left.error + right.error
+    forward = replace(forward, lower=forward.lower - off, upper=max(forward.upper, least[0]) + off)
+    backward = replace(backward, lower=backward.lower - off, upper=max(backward.upper, least[1]) + off)
     return Comparison(forward, backward, tuple(found), unexplored)
 
 

@@ -18,7 +18,7 @@ from dpest.lang.plain import evaluate
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, exact
 from dpest.trace.columns import constant_key
-from dpest.trace.explore import execute
+from dpest.trace.execute import execute
 from dpest.trace.outputs import Flat
 
 if TYPE_CHECKING:

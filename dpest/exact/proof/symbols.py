@@ -28,6 +28,7 @@ from dpest.lang.nodes import (
     Not,
     Product,
     Quotient,
+    Ranked,
     Rounded,
     Where,
     ancestors,
@@ -37,7 +38,8 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
-from dpest.trace.explore import Limits, Trace, trace_on_unknown
+from dpest.trace.explore import Trace, trace_on_unknown
+from dpest.trace.forks import Limits
 from dpest.trace.outputs import Flat
 
 # Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.
@@ -144,7 +146,7 @@ class Symbols:
                 return replace(node, values=tuple(self.rewrite(v) for v in values))
             case Rounded(value=value):
                 return replace(node, value=self.value(value))
-            case Extreme(values=values) | ArgExtreme(values=values) | Apply(values=values):
+            case Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values):
                 return replace(node, values=tuple(self.value(v) for v in values))
             case Where(condition=condition, yes=yes, no=no):
                 return replace(node, condition=self.rewrite(condition), yes=self.value(yes), no=self.value(no))
@@ -168,6 +170,8 @@ def _key(node: Any) -> Any:
             return ("and", tuple(map(_key, values)))
         case Extreme(pick=pick, values=values) | ArgExtreme(pick=pick, values=values):
             return (type(node).__name__, pick, tuple(map(_key, values)))
+        case Ranked(pick=pick, values=values, rank=rank, place=place):
+            return ("ranked", pick, rank, place, tuple(map(_key, values)))
         case Rounded(rounding=rounding, value=value):
             return (rounding, _key(value))
         case Where(condition=condition, yes=yes, no=no):

@@ -182,6 +182,11 @@ def _of_slots(x: Any) -> Iterator[Place]:
                 yield Place((id(x), name), getattr(x, name), functools.partial(object.__setattr__, x, name))
 
 
+def is_authors(function: types.FunctionType) -> bool:
+    """Whether a function is the author's own, and not of Python, NumPy or dpest."""
+    return _home(function) not in _NOT_THE_AUTHORS
+
+
 def _home(x: Any) -> str:
     name = getattr(x, "__module__", None)
     return name.partition(".")[0] if isinstance(name, str) else ""

@@ -82,6 +82,10 @@ class StandIn:
             self.original = self.make()  # a generator that was made inside a run, and kept by the author's code
         return self.original
 
+    def is_seeded(self) -> bool:
+        """Whether it gives numbers of its own now, from a seed that the run has set."""
+        return self._real() is not None
+
     def __copy__(self) -> Any:
         return self
 

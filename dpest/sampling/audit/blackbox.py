@@ -15,13 +15,13 @@ from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayabl
 from dpest.inputs.pairs import as_parameters, show
 from dpest.run.streams import stream
 from dpest.sampling.audit.copies import restored, snapshot
-from dpest.sampling.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows
+from dpest.sampling.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
 from dpest.sampling.audit.randomness import kept_globals, own_caches, own_generators, seed_all
 from dpest.sampling.audit.step import CallByCall, Stepping
 from dpest.sampling.audit.watch import MechanismHangs, deadline
 from dpest.sampling.rows import Rows
 from dpest.sampling.sources import SampleRun, Spot, TracedSampler, Tree
-from dpest.trace.explore import execute_as_it_stands
+from dpest.trace.execute import execute_as_it_stands
 from dpest.trace.plain_run import PlainProgram
 
 _RNG_NAMES = frozenset({"rng", "generator", "gen", "random", "random_state", "prng"})
@@ -149,7 +149,7 @@ class Sampler:
 
     def _traced(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
         assert self.tracer is not None
-        return encode_groups(self.tracer.draw(data, count, rng), rng)
+        return self.tracer.draw(data, count, rng)
 
 
 def raised(data: Any, error: Exception) -> MechanismRaised:

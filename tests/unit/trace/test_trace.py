@@ -16,7 +16,9 @@ from dpest.exact.inference.feasible import contradictory
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.laws.discrete import Geometric
 from dpest.numerics.rationals import exact
-from dpest.trace.explore import Limits, trace
+from dpest.run.settings import Sides
+from dpest.trace.explore import trace
+from dpest.trace.forks import Limits
 
 
 def outputs(mechanism: Any, data: Any = 0) -> list[Any]:
@@ -79,7 +81,7 @@ def test_state_between_runs_is_noticed() -> None:
 
 def test_the_path_budget_is_named() -> None:
     with pytest.raises(BudgetExceeded, match="more than 50 paths"):
-        trace(lambda x: [bool(z > 0) for z in dpest.laplace(1.0, size=8)], 0, {}, Limits(paths=50))
+        trace(lambda x: [bool(z > 0) for z in dpest.laplace(1.0, size=8)], 0, {}, Limits(paths=50), sides=Sides.APART)
 
 
 def test_mass_that_is_not_explored_is_reported() -> None:

@@ -1,0 +1,195 @@
+"""Values that alone use their noise, as draws of their own: a sum of thirty of them is then a convolution, not 2^30 cases.
+
+`x if bernoulli(p) else 1 - x`, or whether `x + laplace(1)` exceeds a bound, has a few points with a probability each. Where no
+other output and no condition shares its noise, nothing can tell it from one draw with these points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.exact.inference.cases import Constant, conditions_case, expand
+from dpest.exact.inference.component import components
+from dpest.exact.inference.eliminate import eliminate
+from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
+from dpest.lang.points import listed_points
+from dpest.lang.substitute import substituted
+from dpest.laws.discrete import Atoms
+from dpest.numerics.links import Links
+from dpest.numerics.logspace import log_sum
+from dpest.numerics.rationals import Rational, common_measure, exact
+from dpest.trace.explore import Path, Trace
+from dpest.trace.literal import Literal
+from dpest.trace.outputs import Flat
+from dpest.trace.rounds import Loop
+
+_MOST_POINTS = 64  # of one value: sums of values with more points are for the convolution of laws
+_MOST_STEPS = 1 << 20  # from the first to the last point; finer lattices are not summed but listed
+_ROUNDING = 1e-15  # relative, of a probability that is given in closed form
+
+
+def with_own_draws(traced: Trace) -> Trace:
+    """The same law, with a draw of its own in place of every value in a sum that alone uses its noise."""
+    paths, errors = [], [0.0]
+    try:
+        for path in traced.paths:
+            changed, error = _changed(path)
+            paths.append(changed)
+            errors.append(error)
+    except RecursionError:  # a sum of very many steps
+        return traced
+    return replace(traced, paths=tuple(paths), error=max(errors)) if max(errors) else traced
+
+
+def _changed(path: Path) -> tuple[Path, float]:
+    candidates = _candidates(path.output.leaves)
+    if not candidates:
+        return path, 0.0
+    used = {id(d) for x in path.conditions for d, _ in x.terms}
+    used |= {id(d) for loop in path.loops for x in _around(loop) for d, _ in x.terms}
+    used |= _elsewhere(path.output.leaves, {id(x) for x in candidates})
+    known: dict[int, Any] = {}
+    gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with
+    error = 0.0
+    for group in _groups(candidates):
+        if any(id(d) in used for x in group for d in draws_of(x)):
+            continue
+        found = _as_draw(group)
+        if found is not None:
+            known.update((id(x), new) for x, new in zip(group, found.values, strict=True))
+            gone.update((id(d), found.draw) for x in group for d in draws_of(x))
+            error += found.error
+    if not known:
+        return path, 0.0
+    leaves = tuple(substituted(x, known) for x in path.output.leaves)
+    drawn = dict.fromkeys(gone.get(id(d), d) for d in path.drawn)
+    return replace(path, output=Flat(path.output.structure, leaves), drawn=tuple(d for d in drawn if d is not None)), error
+
+
+def _around(loop: Loop) -> Iterator[Literal]:
+    """The conditions of every way around a loop, and around those inside it."""
+    for cycle in loop.cycles:
+        yield from cycle.literals
+        for inner in cycle.loops:
+            yield from _around(inner)
+
+
+def _candidates(leaves: Sequence[Any]) -> list[Node]:
+    """The terms of sums, other than draws, that have few points."""
+    found: dict[int, Node] = {}
+    for node in ancestors(*leaves):
+        if isinstance(node, Linear) and len(node.terms) > 1:
+            for term, _ in node.terms:
+                if not isinstance(term, Draw) and id(term) not in found and _has_few_points(term):
+                    found[id(term)] = term
+    return list(found.values())
+
+
+def _has_few_points(node: Node) -> bool:
+    points = listed_points(node)
+    return points is not None and len(points) <= _MOST_POINTS
+
+
+def _elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
+    """The draws that the outputs use in any other way."""
+    seen: set[int] = set()
+    found: set[int] = set()
+    stack = [x for x in leaves if is_node(x)]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen or id(node) in candidates:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Draw):
+            found.add(id(node))
+        stack.extend(x for x in children(node) if is_node(x))
+    return found
+
+
+def _groups(candidates: Sequence[Node]) -> Iterator[list[Node]]:
+    """The values that share noise with each other."""
+    link = Links()
+    first = {}
+    for node in candidates:
+        draws = [id(d) for d in draws_of(node)]
+        link.join(draws)
+        first[id(node)] = draws[0] if draws else None
+    by_root: dict[Any, list[Node]] = {}
+    for node in candidates:
+        if first[id(node)] is not None:
+            by_root.setdefault(link.root(first[id(node)]), []).append(node)
+    yield from by_root.values()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What stands for each value of a group, the draw in it, and the relative error of the probabilities."""
+
+    values: list[Any]
+    draw: Draw | None
+    error: float
+
+
+def _as_draw(group: list[Node]) -> _Found | None:
+    """One draw for values that share noise: any number of values with two outcomes together, or a single one with more."""
+    try:
+        outcomes, error = _outcomes(group)
+    except (BudgetExceeded, ExactRefused):
+        return None
+    points = list(outcomes)
+    if len(points) > 2 and len(group) > 1:
+        return None
+    if len(points) == 1:
+        return _Found(list(points[0]), None, error)
+    if len(points) == 2:
+        draw = Draw(Atoms((0.0, 1.0), tuple(outcomes[p] for p in points), "a value with two points"))
+        pairs = [(exact(a), exact(b)) for a, b in zip(*points, strict=True)]
+        return _Found([_affine(draw, a, b - a) for a, b in pairs], draw, error)
+    found = _on_lattice({exact(x): log_p for (x,), log_p in outcomes.items()})
+    if found is None:
+        return None
+    draw = Draw(found[0])
+    return _Found([_affine(draw, found[1], found[2])], draw, error)
+
+
+def _affine(draw: Draw, start: Rational, step: Rational) -> Any:
+    if not step:
+        return int(start) if start.denominator == 1 else float(start)
+    return Linear(((draw, step),), start)
+
+
+def _on_lattice(logs: dict[Rational, float]) -> tuple[Atoms, Rational, Rational] | None:
+    """The law in steps of a lattice, its first point, and the step."""
+    points = sorted(logs)
+    step = common_measure(x - points[0] for x in points)
+    if (points[-1] - points[0]) / step > _MOST_STEPS:
+        return None
+    steps = tuple(float((x - points[0]) / step) for x in points)
+    return Atoms(steps, tuple(logs[x] for x in points), f"a value with {len(points)} points"), points[0], step
+
+
+def _outcomes(group: list[Node]) -> tuple[dict[tuple[Any, ...], float], float]:
+    """ln of the probability of each joint outcome, and how far off it may be."""
+    cases = expand(group, (), range(len(group)), range(len(group)))
+    if len(cases) > _MOST_POINTS:
+        raise BudgetExceeded("a value in a sum has too many cases to be a draw of its own")
+    logs: dict[tuple[Any, ...], list[float]] = {}
+    error = _ROUNDING
+    for case in cases:
+        values = tuple(x.value for x in case.values if isinstance(x, Constant))
+        if len(values) < len(group) or not all(isinstance(v, int | float) and math.isfinite(v) for v in values):
+            raise ExactRefused("a value in a sum is not a number")
+        total = 0.0
+        for placed in components(conditions_case(case.literals)):
+            found, off = eliminate(placed.component).log(np.empty((1, 0)))
+            total += float(found[0])
+            error += float(np.max(off))
+        if total > -math.inf:
+            logs.setdefault(values, []).append(total)
+    return {k: float(log_sum(np.array(v))) for k, v in logs.items()}, error

@@ -1,0 +1,79 @@
+"""A value of the graph with some of the values inside it replaced by others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, assert_never
+
+from dpest.lang.nodes import (
+    All,
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Linear,
+    Node,
+    Not,
+    Product,
+    Quotient,
+    Ranked,
+    Rounded,
+    Where,
+    Written,
+    combine,
+    is_node,
+    linear,
+)
+
+
+def substituted(x: Any, known: Mapping[int, Any]) -> Any:
+    """The value, with those in `known` (by the id of a node) replaced; what the author wrote is replaced along."""
+    return _Substitution(known).of(x)
+
+
+class _Substitution:
+    def __init__(self, known: Mapping[int, Any]) -> None:
+        self._done: dict[int, Any] = dict(known)
+        self._kept: list[Any] = []  # so that no other object can come to have the id of one that was met
+
+    def of(self, x: Any) -> Any:
+        if not is_node(x):
+            return x
+        if id(x) not in self._done:
+            self._kept.append(x)
+            self._done[id(x)] = self._rebuilt(x)
+        return self._done[id(x)]
+
+    def _written(self, written: Written | None) -> Written | None:
+        return None if written is None else (written[0], tuple(self.of(v) for v in written[1]))
+
+    def _linear(self, x: Linear) -> Linear:
+        out = Linear((), x.constant)
+        for node, c in x.terms:
+            out = combine(out, linear(self.of(node)), c)
+        return replace(out, written=self._written(x.written))
+
+    def _rebuilt(self, node: Node) -> Any:
+        match node:
+            case Draw():
+                return node
+            case Linear():
+                return self._linear(node)
+            case Compare(value=value):
+                return replace(node, value=self._linear(value), written=self._written(node.written))
+            case Not(value=value):
+                return replace(node, value=self.of(value))
+            case Rounded(value=value):
+                return replace(node, value=self.of(value), written=self._written(node.written))
+            case All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values):
+                return replace(node, values=tuple(self.of(v) for v in values))
+            case Apply(values=values):
+                return replace(node, values=tuple(self.of(v) for v in values))
+            case Where(condition=condition, yes=yes, no=no):
+                return replace(node, condition=self.of(condition), yes=self.of(yes), no=self.of(no))
+            case Product(left=left, right=right) | Quotient(left=left, right=right):
+                return replace(node, left=self.of(left), right=self.of(right))
+            case _:
+                assert_never(node)

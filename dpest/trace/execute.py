@@ -1,0 +1,68 @@
+"""One run of a mechanism: its generators stood in for, its errors told apart, its output taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.lang.dist import RUN, Dist
+from dpest.lang.generators.swap import standing_in, stood_in_for
+from dpest.trace.outputs import Flat, flatten
+
+_NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
+_HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
+
+
+def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
+    """One run of the mechanism under `run`, its output taken apart; generators are stood in for."""
+    held = stood_in_for(mechanism, params)
+    if held is None:
+        with standing_in(mechanism, data, params):
+            return execute(run, mechanism, data, params)
+    before = held.begin()
+    try:
+        return execute_as_it_stands(run, mechanism, data, held.params)
+    finally:
+        held.end(before)
+
+
+def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
+    """One run in which generators give their own numbers."""
+    try:
+        return returned(run, mechanism, data, params)
+    except Abandoned:
+        return flatten(None)
+    except DpestError:
+        raise
+    except RecursionError as error:
+        raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
+    except Exception as error:
+        name = getattr(mechanism, "__name__", "the mechanism")
+        hint = _HINT if "Dist" in str(error) else ""
+        if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
+            hint = _NO_ENTRY
+        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
+
+
+def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
+    if getattr(run, "together", False):
+        from dpest.trace.calls import call  # most programs have few paths, and need no other code
+
+        mechanism = call(mechanism)
+    token = RUN.set(run)
+    try:
+        return flatten(mechanism(data, **params))
+    finally:
+        RUN.reset(token)
+
+
+def is_rewritten(mechanism: Callable[..., Any]) -> bool:
+    """Whether the author's code can be read, and other code stand for it."""
+    from dpest.trace.calls import call
+
+    return call(mechanism) is not mechanism
+
+
+class Abandoned(BaseException):
+    """Unwinds a run whose path is not worth finishing; no `except Exception` of the author's catches it."""

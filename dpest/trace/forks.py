@@ -1,0 +1,184 @@
+"""One run of a mechanism on stand-ins: a random condition goes one way, and the other is queued."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpest.errors import BudgetExceeded
+from dpest.lang.nodes import Draw, Node
+from dpest.trace.execute import Abandoned, returned
+from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options
+from dpest.trace.outputs import Flat
+from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
+from dpest.trace.resolve import decide
+from dpest.trace.rounds import Step, Visit, returns_to, visit
+
+Rewrite = Callable[[Node], Any]
+MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a program is explored before exact inference gives up."""
+
+    paths: int = 20_000
+    decisions: int = 100_000
+    # A path is left unexplored only after this many forks, and only when it weighs less than this: 64 forks are more than
+    # programs without loops make on single draws, and e^-45 is far below what a bracket shows.
+    forks: int = 64
+    log_mass: float = -45.0
+    depth: int = 5_000  # forks on one path: what a fork copies grows with their number
+    # Decisions of all replays together. From a tenth of that on the heaviest branches go first; at the end what is left
+    # counts as unexplored, if it weighs less than `log_rest`: a bracket that is wider than that says nothing.
+    work: int = 400_000
+    log_rest: float = -5.0
+
+
+LIMITS = Limits()
+
+
+@dataclass
+class Branch:
+    """Where a replay starts: the outcomes of earlier conditions, and what they left; `bounds` decides the one in progress."""
+
+    outcomes: list[bool] = field(default_factory=list)
+    prints: list[Any] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    bounds: Bounds = field(default_factory=dict)
+    forks: int = 0
+    log_mass: float = 0.0
+    visits: dict[Any, tuple[Visit, ...]] = field(default_factory=dict)
+    joined: list[bool] = field(default_factory=list)
+
+
+class TraceRun(Replay):
+    """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
+
+    def __init__(
+        self,
+        branch: Branch,
+        pending: list[Branch],
+        limits: Limits,
+        rewrite: Rewrite | None = None,
+        together: bool = False,
+        pool: Pool | None = None,
+    ) -> None:
+        super().__init__(branch.draws, branch.joined, pool)
+        self.together = together
+        self.rewrite = rewrite
+        self.pending = pending
+        self.limits = limits
+        self.outcomes = list(branch.outcomes)
+        self.prints = list(branch.prints)
+        self.called = 0
+        self.steps = list(branch.steps)
+        self.bounds = dict(branch.bounds)
+        self.forks = branch.forks
+        self.log_mass = branch.log_mass
+        self.visits = dict(branch.visits)
+        self.abandoned = False
+        self.returned: int | None = None
+
+    def decide(self, condition: Node) -> bool:
+        """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
+        if self.under:
+            raise Unusual
+        k = self.called
+        self.called = k + 1
+        seen = mark(condition)
+        prints = self.prints
+        if k < len(prints) and prints[k] != seen:
+            raise differs(f"condition {k + 1} compared with {prints[k]}, then with {seen}")
+        if k < len(self.outcomes):
+            return self.outcomes[k]
+        if k >= self.limits.decisions:
+            raise BudgetExceeded(f"one run made more than {self.limits.decisions} random decisions")
+        if k == len(self.prints):
+            self.prints.append(seen)
+            self._look_back(condition)
+        outcome = decide(condition if self.rewrite is None else self.rewrite(condition), self)
+        self.outcomes.append(outcome)
+        return outcome
+
+    def _look_back(self, condition: Node) -> None:
+        """Ends a run that is back in a state in which it was before: it goes on as it did then."""
+        now = visit(condition, len(self.steps), returned.__code__)
+        if now is None:
+            return
+        known = self.visits.get(now.state, ())[-MOST_VISITS:]
+        for earlier in known:
+            if returns_to(now, earlier, self.steps):
+                self.returned = earlier.steps
+                raise Abandoned
+        self.visits[now.state] = (*known, now)
+
+    def __call__(self, literal: Literal) -> bool:
+        """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
+        known = implied(literal, self.bounds)
+        if known is not None:
+            return known
+        yes, no = log_chances(literal, self.bounds)
+        self._count_fork(max(yes, no))
+        # The likelier way first: a loop that ends with probability one is then left in a bounded number of runs.
+        first = yes >= no
+        ways = (literal, yes), (literal.negated(), no)
+        (taken, chance), (other, other_chance) = ways if first else ways[::-1]
+        self._queue((other,), other_chance)
+        self._take((taken,), chance)
+        return first
+
+    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        """One of several conjunctions: known from earlier conditions, or a fork with as many ways."""
+        chosen, left = open_options(options, self.bounds)
+        if chosen is not None:
+            return chosen
+        if not left:  # the conditions taken so far contradict each other
+            self.abandoned, self.log_mass = True, -math.inf
+            raise Abandoned
+        weights = [log_weight(new, self.bounds) for _, new in left]
+        self._count_fork(max(weights))
+        for (_, new), weight in zip(left[1:], weights[1:], strict=True):
+            self._queue(new, weight)
+        self._take(left[0][1], weights[0])
+        return left[0][0]
+
+    def _count_fork(self, likeliest: float) -> None:
+        self.forks += 1
+        if self.forks > self.limits.forks and self.log_mass + likeliest < self.limits.log_mass:
+            self.abandoned = True
+            raise Abandoned
+        if self.forks > self.limits.depth:
+            raise BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
+
+    def _queue(self, new: Step, chance: float) -> None:
+        self.pending.append(
+            Branch(
+                list(self.outcomes),
+                list(self.prints),
+                list(self.draws),
+                [*self.steps, new],
+                narrowed(self.bounds, new),
+                self.forks,
+                self.log_mass + chance,
+                dict(self.visits),
+                list(self.joined),
+            )
+        )
+
+    def _take(self, new: Step, chance: float) -> None:
+        self.steps.append(new)
+        self.bounds = narrowed(self.bounds, new)
+        self.log_mass += chance
+
+
+def check_replay(run: TraceRun, output: Flat, program: Callable[[Any], Flat], limits: Limits) -> None:
+    """The first path once more: the same decisions must give the same output."""
+    branch = Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits, run.joined)
+    again = TraceRun(branch, [], limits, run.rewrite, run.together)
+    second = program(again)
+    if again.pending or again.drawn != run.drawn or not same_output(output, second):
+        raise differs("the same decisions gave another output")

@@ -1,0 +1,341 @@
+"""The author's function on its syntax tree: both sides of an `if` that only gives values, and calls, go through `together`.
+
+What an `if` did before stays in the new code beside it, for the conditions that are plain and for the sides that turn out to
+do more than give values: those run, and fork, as they were written.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable
+
+from dpest.trace.sides import Kind, Place, Sides, is_place, is_plain, reads, sides_of
+
+RUNTIME = "_dpest"
+_METHODS_LEFT = frozenset({"append", "extend", "items", "keys", "values", "copy", "get", "join", "format"})
+_NAMES = {"lt": "less", "lte": "less_equal", "gt": "greater", "gte": "greater_equal", "eq": "equal", "noteq": "not_equal"}
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+
+
+def rewritten_body(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+    """The function with its body rewritten, in place."""
+    return _Writer().function(node)
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _ask(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(_load(RUNTIME), name, ast.Load()), list(args), [])
+
+
+def _read_in(*parts: ast.expr) -> ast.Lambda:
+    return _thunk(_tuple(map(_load, reads([ast.Expr(x) for x in parts], set()))))
+
+
+def _thunk(body: ast.expr) -> ast.Lambda:
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), body)
+
+
+def _tuple(parts: Iterable[ast.expr]) -> ast.Tuple:
+    return ast.Tuple(list(parts), ast.Load())
+
+
+def _function(name: str, places: tuple[Place, ...], body: list[ast.stmt]) -> ast.FunctionDef:
+    made = ast.parse(f"def {name}({', '.join(p.inside for p in places)}): pass").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    made.body = [*body, ast.Return(_tuple(_load(p.inside) for p in places))]
+    return made
+
+
+def _compared(node: ast.Compare) -> ast.expr:
+    """A comparison; of arrays, NumPy would ask each element for a plain truth value at once."""
+    if len(node.ops) > 1 or not isinstance(node.ops[0], _ORDERED):
+        return node
+    name = type(node.ops[0]).__name__.lower()
+    return ast.copy_location(_ask("compared", ast.Constant(_NAMES[name]), node.left, node.comparators[0]), node)
+
+
+def _chained(node: ast.Compare) -> ast.expr:
+    """a < x < b as a < x and x < b, where x is a name or a number and may be written twice."""
+    middle = node.comparators[:-1]
+    simple = all(isinstance(x, ast.Name | ast.Constant) for x in middle) and all(isinstance(o, _ORDERED) for o in node.ops)
+    if not middle or not simple:
+        return node
+    left = [node.left, *middle]
+    parts: list[ast.expr] = [
+        ast.Compare(copy.deepcopy(a), [o], [copy.deepcopy(b)]) for a, o, b in zip(left, node.ops, node.comparators, strict=True)
+    ]
+    return ast.copy_location(ast.BoolOp(ast.And(), parts), node)
+
+
+class _Inside(ast.NodeTransformer):
+    """A side as it is worked out without being taken: everything that it calls or looks into is checked first."""
+
+    def __init__(self, places: tuple[Place, ...], number: list[int]) -> None:
+        self.places = places
+        self.number = number
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a side."""
+        out: list[ast.stmt] = []
+        for x in statements:
+            done = self.visit(copy.deepcopy(x))
+            out += done if isinstance(done, list) else [done]
+        return out
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+            name = node.value.func.value
+            assert isinstance(name, ast.Name)
+            place = next(p for p in self.places if p.kind is Kind.APPEND and p.name == name.id)
+            value = self.visit(node.value.args[0])
+            return ast.copy_location(ast.Assign([ast.Name(place.inside, ast.Store())], value), node)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        target = self.visit(node.target)
+        assert isinstance(target, ast.Name)
+        changed = ast.BinOp(_load(target.id), node.op, self.visit(node.value))
+        return ast.copy_location(ast.Assign([target], changed), node)
+
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        inner = sides_of(node, frozenset())
+        test = self.visit(node.test)
+        if inner is None:  # nothing but `pass`
+            return [ast.copy_location(ast.Expr(_ask("unaffected", test)), node)]
+        self.number[0] += 1
+        names = [f"{RUNTIME}_{side}_{self.number[0]}" for side in ("yes", "no")]
+        defs = [_function(n, inner.places, self.block(b)) for n, b in zip(names, (node.body, node.orelse), strict=True)]
+        held = _tuple(_load(p.inside) for p in inner.places)
+        found = _ask("both_inside", test, _load(names[0]), _load(names[1]), held)
+        targets = ast.Tuple([ast.Name(p.inside, ast.Store()) for p in inner.places], ast.Store())
+        return [*defs, ast.copy_location(ast.Assign([targets], found), node)]
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        for place in self.places:
+            if is_place(node, place):
+                return ast.copy_location(ast.Name(place.inside, node.ctx), node)
+        return ast.copy_location(ast.Subscript(_ask("container", self.visit(node.value)), self.visit(node.slice), node.ctx), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return ast.copy_location(_ask("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        func = node.func
+        inner = (
+            ast.Attribute(self.visit(func.value), func.attr, ast.Load()) if isinstance(func, ast.Attribute) else self.visit(func)
+        )
+        args, keywords = [self.visit(a) for a in node.args], [self.visit(k) for k in node.keywords]
+        return ast.copy_location(ast.Call(_ask("pure", inner), args, keywords), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        parts = (self.visit(node.test), _thunk(self.visit(node.body)), _thunk(self.visit(node.orelse)))
+        return ast.copy_location(_ask("one_inside", *parts), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        name = "every_inside" if isinstance(node.op, ast.And) else "some_inside"
+        first, *others = [self.visit(v) for v in node.values]
+        return ast.copy_location(_ask(name, first, *map(_thunk, others)), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        operand = self.visit(node.operand)
+        if isinstance(node.op, ast.Not):
+            return ast.copy_location(_ask("negated", operand), node)
+        return ast.copy_location(ast.UnaryOp(node.op, operand), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        other = _chained(node)
+        if other is not node:
+            done: ast.AST = self.visit(other)
+            return done
+        self.generic_visit(node)
+        return _compared(node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        for g in node.generators:
+            g.iter = _ask("container", self.visit(g.iter))
+            g.ifs = [self.visit(x) for x in g.ifs]
+        node.elt = self.visit(node.elt)
+        return node
+
+
+class _Writer(ast.NodeTransformer):
+    """The rewriting of one function, and of those inside it."""
+
+    def __init__(self) -> None:
+        self.number = [0]
+        self.fixed: frozenset[str] = frozenset()
+
+    def function(self, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+            return node
+        before, self.fixed = self.fixed, frozenset(_declared(node))
+        node.body = self._block(node.body)
+        self.fixed = before
+        return node
+
+    def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for x in statements:
+            done = self.visit(x)
+            out += done if isinstance(done, list) else [done]
+        return out
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.args = self.visit(node.args)
+        return self.function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        node.args = self.visit(node.args)
+        return self.function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node  # names of a class body are not seen from functions inside it
+
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
+        found = sides_of(node, self.fixed)
+        if found is None:
+            node.test = self._forking(node.test)
+            node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+            return node
+        self.number[0] += 1
+        names = [f"{RUNTIME}_{side}_{self.number[0]}" for side in ("yes", "no")]
+        inside = _Inside(found.places, self.number)
+        defs = [_function(n, found.places, inside.block(b)) for n, b in zip(names, (node.body, node.orelse), strict=True)]
+        test = self.visit(node.test)
+        as_written = ast.If(_ask("condition"), self._block(node.body), self._block(node.orelse))
+        chosen = ast.If(_both(test, names, found), _given(found.places), [ast.copy_location(as_written, node)])
+        return [*(ast.copy_location(d, node) for d in defs), ast.copy_location(chosen, node)]
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        if not is_plain(node.body) or not is_plain(node.orelse):
+            node.test = self._forking(node.test)
+            node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+            return node
+        inside, reads = _Inside((), self.number), _read_in(node.body, node.orelse)
+        pure = [_thunk(inside.visit(copy.deepcopy(x))) for x in (node.body, node.orelse)]
+        test, written = self.visit(node.test), [_thunk(self.visit(x)) for x in (node.body, node.orelse)]
+        return ast.copy_location(_ask("one", test, *pure, *written, reads), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        first, *others = node.values
+        if not all(map(is_plain, others)):
+            return self._forking(node)
+        inside = _Inside((), self.number)
+        parts = [_tuple((_read_in(x), _thunk(inside.visit(copy.deepcopy(x))), _thunk(self.visit(x)))) for x in others]
+        return ast.copy_location(_ask("every" if isinstance(node.op, ast.And) else "some", self.visit(first), *parts), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        return ast.copy_location(_ask("negated", node.operand), node) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        other = _chained(node)
+        if other is not node:
+            done: ast.AST = self.visit(other)
+            return done
+        self.generic_visit(node)
+        return _compared(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        _count_as_sum(node)
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS_LEFT:
+            return node
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            return node
+        node.func = ast.copy_location(_ask("call", node.func), node.func)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        node.test = self._forking(node.test)
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        node.test = self._forking(node.test)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        node.iter, node.ifs = self.visit(node.iter), [self._forking(x) for x in node.ifs]
+        return node
+
+    def _forking(self, test: ast.expr) -> ast.expr:
+        """A condition that forks where it is random: `and` and `or` stop as early as they were written to."""
+        match test:
+            case ast.BoolOp():
+                test.values = [self._forking(v) for v in test.values]
+                return test
+            case ast.UnaryOp(op=ast.Not()):
+                test.operand = self._forking(test.operand)
+                return test
+            case ast.Compare() if len(test.ops) > 1:
+                test.left, test.comparators = self.visit(test.left), [self.visit(x) for x in test.comparators]
+                return test
+        done: ast.expr = self.visit(test)
+        return done
+
+
+def _both(test: ast.expr, names: list[str], found: Sides) -> ast.expr:
+    """The question whether both sides come together; its values are then taken, or the condition is asked as it was written."""
+    held = _tuple(_thunk(copy.deepcopy(_read(p))) for p in found.places)
+    marks = ("a" if p.kind is Kind.APPEND else "+" if p.text in found.changed else "=" for p in found.places)
+    changed = ast.Constant("".join(marks))
+    containers = _thunk(_tuple(_load(p.name) for p in found.places if p.kind is not Kind.NAME))
+    reads = _thunk(_tuple(map(_load, found.reads)))
+    return _ask("both", test, _load(names[0]), _load(names[1]), held, changed, containers, reads)
+
+
+def _read(place: Place) -> ast.expr:
+    match place.target:
+        case ast.Subscript(value=value, slice=index):
+            return ast.Subscript(value, index, ast.Load())
+        case _ if place.kind is Kind.APPEND:
+            return ast.Attribute(_load(RUNTIME), "UNBOUND", ast.Load())
+        case _:
+            return _load(place.name)
+
+
+def _given(places: tuple[Place, ...]) -> list[ast.stmt]:
+    """The values put where they belong."""
+    held = [ast.Name(f"{RUNTIME}_given_{p.inside}" if p.kind is Kind.APPEND else p.inside, ast.Store()) for p in places]
+    targets: list[ast.expr] = [copy.deepcopy(p.target) if p.kind is Kind.ITEM else h for p, h in zip(places, held, strict=True)]
+    out: list[ast.stmt] = [ast.Assign([ast.Tuple(targets, ast.Store())], _ask("values"))]
+    for p, h in zip(places, held, strict=True):
+        if p.kind is Kind.APPEND:
+            out.append(ast.Expr(_ask("append", _load(p.name), _load(h.id))))
+            out.append(ast.Delete([ast.Name(h.id, ast.Del())]))
+    return out
+
+
+def _count_as_sum(node: ast.Call) -> None:
+    """sum(e for ... if c) as sum(e if c else 0 for ...): a random condition then adds a random value, and forks nothing."""
+    match node:
+        case ast.Call(
+            func=ast.Name(id="sum"), args=[ast.GeneratorExp(generators=[one]) | ast.ListComp(generators=[one]) as values]
+        ):
+            if node.keywords or not one.ifs or not is_plain(values.elt) or not all(map(is_plain, one.ifs)):
+                return
+        case _:
+            return
+    test = one.ifs[0] if len(one.ifs) == 1 else ast.BoolOp(ast.And(), one.ifs)
+    values.elt, one.ifs = ast.copy_location(ast.IfExp(test, values.elt, ast.Constant(0)), values.elt), []
+    node.func = ast.copy_location(_ask("only_sum", node.func), node.func)
+
+
+def _declared(node: ast.FunctionDef) -> Iterable[str]:
+    """The names that the function declares as global or nonlocal: assigning them is state."""
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        x = waiting.pop()
+        if isinstance(x, ast.Global | ast.Nonlocal):
+            yield from x.names
+        if not isinstance(x, ast.FunctionDef | ast.Lambda | ast.ClassDef | ast.AsyncFunctionDef):
+            waiting.extend(ast.iter_child_nodes(x))

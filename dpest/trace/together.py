@@ -1,0 +1,316 @@
+"""What rewritten code calls: both sides of a condition, worked out and put together as one random value.
+
+A side that is worked out without being taken must do nothing: calls, attributes and containers are checked as they are met,
+and whatever is not known to be harmless, or raises, is left to a fork, as the program was written.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from dpest.lang.chosen import chosen
+from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
+from dpest.lang.generators.standins import StandIn
+from dpest.lang.nodes import TRUTHS, Node, is_node
+from dpest.lang.ufuncs import OPERATORS, boxed
+from dpest.trace.calls import call, harmless
+from dpest.trace.replay import UNBOUND, Replay, Unusual
+
+__all__ = [
+    "UNBOUND",
+    "append",
+    "attribute",
+    "both",
+    "both_inside",
+    "call",
+    "compared",
+    "condition",
+    "container",
+    "every",
+    "every_inside",
+    "negated",
+    "one",
+    "one_inside",
+    "only_sum",
+    "pure",
+    "some",
+    "some_inside",
+    "unaffected",
+    "values",
+]
+
+Thunk = Callable[[], Any]
+_LAST: ContextVar[tuple[Any, Any]] = ContextVar("dpest_last_if")  # what it asked, and what its sides gave together
+_NUMBERS = (int, float, np.number, np.bool_)
+_CONTAINERS = (list, tuple, dict, str, range, np.ndarray, zip, enumerate)
+_VALUES = (
+    *_NUMBERS, str, bytes, type(None), Dist, list, tuple, dict, set, frozenset, range, np.ndarray, StandIn, ModuleType, type,
+    FunctionType, BuiltinFunctionType, MethodType,
+)  # fmt: skip
+
+
+# -- statements --------------------------------------------------------------------------------------------------------
+
+
+def both(
+    test: Any,
+    yes: Callable[..., Any],
+    no: Callable[..., Any],
+    held: Sequence[Thunk],
+    changed: str,
+    containers: Thunk,
+    reads: Thunk,
+) -> bool:
+    """Whether both sides of an `if` come together: `values` then has what they give, and else `condition` what was asked."""
+    if not isinstance(test, Dist):
+        _LAST.set((test, None))
+        return False
+    run = _run()
+
+    def sides() -> tuple[Any, ...]:
+        _check_containers(containers())
+        _check_values(reads())
+        now = [_held(x) for x in held]
+        _check_values(x for x in now if x is not UNBOUND)
+        found = _both(run, truth(test.node), lambda: yes(*now), lambda: no(*now))
+        return tuple(_put(*x) for x in zip(now, found, changed, strict=True))
+
+    found = run.attempt(sides)
+    _LAST.set((test, found))
+    return found is not None
+
+
+def values() -> Any:
+    """What the sides of the last `if` gave."""
+    return _LAST.get()[1]
+
+
+def condition() -> Any:
+    """What the last `if` asked."""
+    return _LAST.get()[0]
+
+
+def append(items: list[Any], value: Any) -> None:
+    """The value that a side appended, if it did."""
+    if value is not UNBOUND:
+        items.append(value)
+
+
+def _held(thunk: Thunk) -> Any:
+    try:
+        return thunk()
+    except NameError:
+        return UNBOUND
+
+
+def _put(now: Any, found: Any, changed: str) -> Any:
+    """What a place gets; what `+=` changes in place stays the object that it was."""
+    if found is UNBOUND and changed != "a":
+        raise Unusual  # neither side gave it a value
+    if changed != "+" or isinstance(now, (*_NUMBERS, Dist, str, tuple)):
+        return found
+    if not isinstance(now, np.ndarray) or now.dtype != object or np.shape(found) != now.shape:
+        raise Unusual
+    now[...] = found
+    return now
+
+
+def _check_values(read: Any) -> None:
+    if not all(isinstance(x, _VALUES) or callable(x) for x in read):
+        raise Unusual
+
+
+def _check_containers(found: Any) -> None:
+    for x in found:
+        if type(x) not in (list, dict) and not (type(x) is np.ndarray and x.dtype == object):
+            raise Unusual
+
+
+# -- expressions -------------------------------------------------------------------------------------------------------
+
+
+def one(test: Any, yes: Thunk, no: Thunk, as_written_yes: Thunk, as_written_no: Thunk, reads: Thunk) -> Any:
+    """`yes if test else no`."""
+    if isinstance(test, Dist):
+        run = _run()
+        found = run.attempt(lambda: _checked(reads, lambda: (_both(run, truth(test.node), yes, no),)))
+        if found is not None:
+            return found[0]
+    return as_written_yes() if test else as_written_no()
+
+
+def _checked(reads: Thunk, sides: Thunk) -> Any:
+    _check_values(reads())
+    return sides()
+
+
+def every(first: Any, *others: tuple[Thunk, Thunk, Thunk]) -> Any:
+    """`first and ...`."""
+    return _joined(first, others, True)
+
+
+def some(first: Any, *others: tuple[Thunk, Thunk, Thunk]) -> Any:
+    """`first or ...`."""
+    return _joined(first, others, False)
+
+
+def _joined(value: Any, others: Sequence[tuple[Thunk, Thunk, Thunk]], goes_on: bool) -> Any:
+    for reads, pure_thunk, as_written in others:
+        if isinstance(value, Dist):
+            run = _run()
+            found = run.attempt(partial(_checked, reads, partial(_following, run, value, pure_thunk, goes_on)))
+            if found is not None:
+                value = found[0]
+                continue
+        if bool(value) is not goes_on:
+            return value
+        value = as_written()
+    return value
+
+
+def _following(run: Replay, value: Dist, thunk: Thunk, goes_on: bool) -> tuple[Any]:
+    return (_next(run, value, thunk, goes_on),)
+
+
+def _next(run: Replay, value: Dist, thunk: Thunk, goes_on: bool) -> Any:
+    """`value and thunk()` (or `or`), where the value is random."""
+    return _both(run, truth(value.node), thunk, lambda: value) if goes_on else _both(run, truth(value.node), lambda: value, thunk)
+
+
+def compared(name: str, left: Any, right: Any) -> Any:
+    """`left < right` and the like; arrays that hold random values element by element."""
+    operation = OPERATORS[name]
+    if type(left) is np.ndarray or type(right) is np.ndarray:
+        sides = [x for x in (left, right) if isinstance(x, np.ndarray)]
+        if any(x.dtype == object for x in sides) or isinstance(left, Dist) or isinstance(right, Dist):
+            return np.frompyfunc(operation, 2, 1)(boxed(left), boxed(right))
+    return operation(left, right)
+
+
+def negated(value: Any) -> Any:
+    """`not value`."""
+    return wrap(negate(truth(value.node))) if isinstance(value, Dist) else not value
+
+
+def only_sum(function: Any) -> Any:
+    """Python's own `sum`, which this place was rewritten for."""
+    if function is not builtins.sum:
+        raise Unusual
+    return function
+
+
+# -- inside a side that may not be taken -------------------------------------------------------------------------------
+
+
+def both_inside(test: Any, yes: Callable[..., Any], no: Callable[..., Any], held: tuple[Any, ...]) -> Any:
+    """The values that the sides of an inner `if` give."""
+    if not isinstance(test, Dist):
+        return yes(*held) if test else no(*held)
+    return _both(_run(), truth(test.node), lambda: yes(*held), lambda: no(*held))
+
+
+def one_inside(test: Any, yes: Thunk, no: Thunk) -> Any:
+    """An inner `yes if test else no`."""
+    if not isinstance(test, Dist):
+        return yes() if test else no()
+    return _both(_run(), truth(test.node), yes, no)
+
+
+def every_inside(value: Any, *others: Thunk) -> Any:
+    """An inner `value and ...`."""
+    return _joined_inside(value, others, True)
+
+
+def some_inside(value: Any, *others: Thunk) -> Any:
+    """An inner `value or ...`."""
+    return _joined_inside(value, others, False)
+
+
+def _joined_inside(value: Any, others: Sequence[Thunk], goes_on: bool) -> Any:
+    for thunk in others:
+        if isinstance(value, Dist):
+            value = _next(_run(), value, thunk, goes_on)
+        elif bool(value) is not goes_on:
+            return value
+        else:
+            value = thunk()
+    return value
+
+
+def unaffected(test: Any) -> None:
+    """An inner `if` whose sides do nothing: its condition was worked out, and changes nothing."""
+    if not isinstance(test, Dist):
+        bool(test)
+
+
+def attribute(x: Any, name: str) -> Any:
+    """An attribute that is held, and not computed."""
+    if isinstance(x, ModuleType) or name in getattr(x, "__dict__", ()):
+        found = getattr(x, name)
+        _check_values((found,))
+        return found
+    raise Unusual
+
+
+def container(x: Any) -> Any:
+    """Something that can be looked into without changing it."""
+    if type(x) not in _CONTAINERS:
+        raise Unusual
+    return x
+
+
+def pure(function: Any) -> Any:
+    """A function that does nothing but return a value."""
+    if not harmless(function):
+        raise Unusual
+    return call(function)
+
+
+def _run() -> Replay:
+    """The run on stand-ins that is under way: only there a condition is random."""
+    return cast(Replay, RUN.get())
+
+
+def _both(run: Replay, node: Node, yes: Thunk, no: Thunk) -> Any:
+    """What the two sides give, put together; draws in them are made only where their side is taken."""
+    if not is_node(node):  # a condition that comes down to a constant
+        return yes() if node else no()
+    with run.inside(node, True):
+        a = yes()
+    with run.inside(node, False):
+        b = no()
+    return _merged(node, a, b)
+
+
+def _merged(node: Node, a: Any, b: Any) -> Any:
+    """One value for two: numbers, texts, and tuples and arrays of them."""
+    if a is b:
+        return a
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        return tuple(_merged(node, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
+        out = np.empty(a.shape, dtype=object)
+        for at in np.ndindex(a.shape):
+            out[at] = _merged(node, a[at], b[at])
+        return out
+    if isinstance(a, str) and isinstance(b, str):
+        return a if a == b else Dist(chosen(node, a, b))
+    x, y = unwrap(a), unwrap(b)
+    if isinstance(node, TRUTHS):  # `a and b` gives a where a does not hold, which is False
+        x, y = True if x is node else x, False if y is node else y
+    if isinstance(x, TRUTHS) and y is False:
+        return wrap(conjunction((node, x)))
+    if x is True and isinstance(y, TRUTHS):
+        return wrap(negate(conjunction((negate(node), negate(y)))))
+    if not all(is_node(v) or isinstance(v, int | float) for v in (x, y)):
+        raise Unusual
+    if type(x) is type(y) and not is_node(x) and x == y:
+        return a
+    return wrap(chosen(node, x, y))
