@@ -90,6 +90,8 @@ class Variables:
         for draw, c in terms:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
+            if id(draw) not in self._of:
+                raise ExactRefused("an output or a condition depends on a random value that was made before the run")
             v = self._of[id(draw)]
             total[v] = total.get(v, ZERO) + exact(c)
         return tuple(sorted((v, c) for v, c in total.items() if c))
