@@ -1,6 +1,6 @@
 """Audits of true claims: how often is a bound above the true loss?  Independent and dependent runs, 1, 2 and 4 processes.
 
-    python benchmarks/audit_honesty.py --audits 70 --page docs/audit_honesty.md
+python benchmarks/audit_honesty.py --audits 70 --page docs/audit_honesty.md
 """
 
 from __future__ import annotations

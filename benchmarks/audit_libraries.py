@@ -1,6 +1,6 @@
 """Audits of other projects' libraries: values and bits, what is refuted and what is clean.
 
-    make .venv-libraries/.ready && .venv-libraries/bin/python benchmarks/audit_libraries.py --page docs/audit_libraries.md
+make .venv-libraries/.ready && .venv-libraries/bin/python benchmarks/audit_libraries.py --page docs/audit_libraries.md
 """
 
 from __future__ import annotations
@@ -119,9 +119,7 @@ def row(entry: Entry) -> str:
         return f"| {entry.library} | {entry.name} | {entry.claim:g} | no answer: {type(error).__name__}: {str(error)[:120]} | | |"
     bits = "not asked" if found.bits is None else f"{found.bits.verdict} ({found.bits.lower:.2f})"
     seconds = time.perf_counter() - start
-    return (
-        f"| {entry.library} | {entry.name} | {entry.claim:g} | {found.verdict} ({found.lower:.2f}) | {bits} | {seconds:.0f} |"
-    )
+    return f"| {entry.library} | {entry.name} | {entry.claim:g} | {found.verdict} ({found.lower:.2f}) | {bits} | {seconds:.0f} |"
 
 
 def main() -> None:
@@ -134,8 +132,7 @@ def main() -> None:
         "",
         "What an audit says of noise that is shipped: the verdict on the claim and the bound, for values and for the bits of",
         "outputs, each audit with confidence 0.999. A mechanism whose bits violate the claim adds floating-point noise as it",
-        "comes; its values "
-        "may be fine. The seconds are those of one run on a busy machine.",
+        "comes; its values may be fine. The seconds are those of one run on a busy machine.",
         "",
         "| library | function | claim | values | bits | seconds |",
         "|---|---|---|---|---|---|",

@@ -1,6 +1,6 @@
 """delta(epsilon), epsilon at a delta and composition: what they cost, and dp_accounting on the same compositions.
 
-    python benchmarks/bench_curves.py
+python benchmarks/bench_curves.py
 """
 
 from __future__ import annotations

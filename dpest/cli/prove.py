@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -12,7 +13,7 @@ import click
 
 from dpest.cli.colour import first_line_bold
 from dpest.cli.completing import complete_target
-from dpest.cli.options import json_option, literal, parameter
+from dpest.cli.options import bracket_dict, check_delta, json_option, literal, parameter
 from dpest.cli.targets import Target, resolve
 from dpest.cli.waiting import timeout_option, waiting
 
@@ -36,25 +37,33 @@ def whole_options(command: Any) -> Any:
 @click.option("--adjacency", metavar="NAME", help="linf, l1, monotone, replace or add_remove.  [default: linf]")
 @whole_options
 @click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the mechanism; repeatable.")
+@click.option("--delta", type=float, help="Also the smallest epsilon at this delta, where the curve over all inputs is known.")
 @click.option("--proof", is_flag=True, help="Print the proof in words.")
 @click.option("--certificate", type=click.Path(), metavar="FILE", help="Write the certificate to FILE as JSON.")
 @json_option
 @timeout_option
-def command(target: str, proof: bool, certificate: str | None, as_json: bool, **options: Any) -> None:
+def command(
+    target: str, delta: float | None, proof: bool, certificate: str | None, as_json: bool, **options: Any
+) -> None:
     """The privacy loss of TARGET over all adjacent inputs, with a proof and the worst pair.
 
     TARGET is FILE.py:FUNCTION, package.module:FUNCTION or a built-in name such as SVT1, which brings its own inputs.
     """
+    check_delta(delta)
     found = resolve(target)
     result = proved(found, dict(map(parameter, options.pop("params"))), options)
+    at = None if delta is None else result.epsilon_at(delta)
     if certificate is not None and result.proof is not None:
-        import json
-
         Path(certificate).write_text(json.dumps(result.proof.to_dict(), indent=1), encoding="utf-8")
     if as_json:
-        click.echo(result.to_json(indent=2))
+        extra = {} if at is None else {"at_delta": {"delta": delta, **bracket_dict(at)}}
+        click.echo(json.dumps({**result.to_dict(), **extra}, indent=2, allow_nan=False))
         return
     click.echo(first_line_bold(str(result)))
+    if at is not None:
+        from dpest.report.curves import value_text
+
+        click.echo(f"  at delta {delta:g}: epsilon = {value_text(at)}")
     if proof:
         click.echo(f"\n{result.proof}" if result.proof is not None else "\nno proof")
 

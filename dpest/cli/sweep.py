@@ -9,17 +9,28 @@ from typing import Any
 
 import click
 
-from dpest.cli.options import all_inputs, bracket_dict, check_delta, inputs, json_option, literal, question, question_options
+from dpest.cli.options import (
+    Question,
+    all_inputs,
+    bracket_dict,
+    check_delta,
+    inputs,
+    json_option,
+    literal,
+    question,
+    question_options,
+)
+from dpest.cli.options import parameter as name_and_value
 from dpest.cli.prove import whole_options
+from dpest.cli.targets import resolve
 from dpest.cli.waiting import timeout_option, waiting
-from dpest.errors import InvalidInput
 
 
 @click.command("sweep")
 @question_options
 @click.argument("parameter")
 @click.argument("values", nargs=-1, required=True)
-@click.option("--delta", type=float, help="Also the smallest epsilon at this delta (with --pair or --patterns).")
+@click.option("--delta", type=float, help="Also the smallest epsilon at this delta.")
 @click.option("--patterns", is_flag=True, help="On the input patterns instead of over all adjacent inputs.")
 @whole_options
 @json_option
@@ -33,10 +44,8 @@ def command(parameter: str, values: tuple[str, ...], delta: float | None, patter
     from dpest.report.curves import value_text
 
     check_delta(delta)
-    asked = question({**options, "n": options["n"] or 1} if parameter == "n" else options)
+    asked = _asked(options, patterns)
     pairs = inputs(asked) if patterns or asked.pairs else None
-    if delta is not None and pairs is None:
-        raise InvalidInput("a delta is about pairs: add --pair D D' or --patterns, or leave --delta out")
     about = {} if pairs is not None else {**(all_inputs(asked) or {}), **given_domain(options)}
     if parameter == "n":
         about.pop("n", None)
@@ -52,6 +61,14 @@ def command(parameter: str, values: tuple[str, ...], delta: float | None, patter
     click.echo(str(table))
     for value, at in ats:
         click.echo(f"  {parameter} = {value} at delta {delta:g}: epsilon = {value_text(at)}")
+
+
+def _asked(options: dict[str, Any], patterns: bool) -> Question:
+    """The question; over all inputs a mechanism of one bare value needs no number of rows."""
+    if patterns or options["pairs"] or options["n"] is not None:
+        return question(options)
+    params = dict(map(name_and_value, options["params"]))
+    return Question(resolve(options["target"]), None, None, options["adjacency"], params, {})
 
 
 def given_domain(options: dict[str, Any]) -> dict[str, Any]:

@@ -256,7 +256,7 @@ def upward_share(loss: Floats, low: Floats, high: Floats) -> Floats:
     rounding of the losses; the loss is raised by more than that, which only makes every delta larger.
     """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        guard = 4 * ROUND * (np.abs(loss) + np.abs(low) + np.abs(high))
+        guard = 4 * ROUND * sum(np.where(np.isfinite(x), np.abs(x), 0.0) for x in (loss, low, high))
         raised = np.minimum(loss + guard, high)
         share = np.expm1(low - raised) / np.expm1(low - high)
         endless = ~np.isfinite(low) | ~np.isfinite(high)

@@ -47,7 +47,7 @@ def _middle(delta_of: DeltaOf, delta: float, guess: tuple[float, float], end: fl
         u = _unbounded(x, scale)
         if before is not None and math.isfinite(f) and u != before[0] and f != before[1]:
             slope = max(abs((f - before[1]) / (u - before[0])), 1e-12)
-        if abs(f) <= max(1e-13, 0.2 * abs(_log_ratio(found.upper, found.lower))) or high - low <= 4e-16 * high:
+        if abs(f) <= max(1e-13, 0.2 * abs(_log_ratio(found.upper, found.lower))) or high - low <= 4e-16 * min(high, 1e300):
             break
         before = (u, f) if math.isfinite(f) else before
         x = _bounded(u + f / slope, scale) if math.isfinite(f) else -1.0

@@ -87,11 +87,21 @@ def _number(x: Any, verb: str) -> Any:
     raise UnsupportedOperation(f"cannot {verb} a random value and {shown(x)} of type {type(x).__name__}: it must be a number")
 
 
+# With NaN or an infinity, the sum is that, whatever was drawn: noise is finite.
+_WITHOUT_NUMBER: dict[str, Callable[[Any, Any], Any]] = {
+    "_plus": operator.add,
+    "__sub__": operator.sub,
+    "__rsub__": lambda value, other: other - value,
+}
+
+
 def _elementwise(operation: Callable[[Dist, Any], Any]) -> Callable[[Dist, Any], Any]:
     """The operation, element by element where the other operand is an array."""
 
     @wraps(operation)
     def applied(self: Dist, other: Any) -> Any:
+        if isinstance(other, float) and not math.isfinite(other) and operation.__name__ in _WITHOUT_NUMBER:
+            return _WITHOUT_NUMBER[operation.__name__](0.0, other)
         if not isinstance(other, np.ndarray):
             return operation(self, other)
         out = np.empty(other.shape, dtype=object)

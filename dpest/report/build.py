@@ -10,7 +10,7 @@ from dpest import __version__
 from dpest.algorithms import Adjacency, Algorithm
 from dpest.doors.estimate import estimate
 from dpest.doors.prove import prove
-from dpest.errors import DpestError
+from dpest.errors import DpestError, NotCovered
 from dpest.report.data import Entry, Report, profile_points
 from dpest.report.dependence import traced
 from dpest.report.graph_svg import graph_svg
@@ -110,9 +110,12 @@ def _with_pairs(proved: Result, result: Result) -> Result:
 def _verdict(result: Result, proved: Result | None, claim: float, delta: float) -> tuple[Verdict, bool]:
     """What is known of the claim, and whether it is about all inputs: a violated pair or bound decides, then a proof."""
     pairs = judge(result, claim, delta)
-    if proved is None or delta or pairs.outcome is Outcome.VIOLATED:
+    if proved is None or pairs.outcome is Outcome.VIOLATED:
         return pairs, False
-    whole = judge(proved, claim)
+    try:
+        whole = judge(proved, claim, delta)
+    except NotCovered:  # nothing is known of delta over all inputs
+        return pairs, False
     return (pairs, False) if whole.outcome is Outcome.NOT_REFUTED else (whole, True)
 
 

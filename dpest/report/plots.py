@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from dpest.sampling.audit.choose import ScoreLaws
     from dpest.sampling.audit.result import AuditResult
 
 WIDTH = 6.0
@@ -109,12 +110,32 @@ def _title(figure: Figure, result: Result | None, what: str, name_pair: bool = T
 
 
 def plot_audit(result: AuditResult) -> Figure:
-    """The log ratio of ever larger events with the chosen one and its bound, and how far claims are refuted."""
-    figure = new_figure(3.2)
-    events, claims = figure.subplots(1, 2)
+    """Both laws along the score with the event; the log ratio of ever larger events with its bound; claims that are refuted."""
+    if result.laws is None:
+        figure = new_figure(3.2)
+        events, claims = figure.subplots(1, 2)
+    else:
+        figure = new_figure(5.4)
+        panels = figure.subplot_mosaic([["laws", "laws"], ["events", "claims"]])
+        _score(panels["laws"], result.laws)
+        events, claims = panels["events"], panels["claims"]
     _events(events, result)
     _claims(claims, result)
     return figure
+
+
+def _score(ax: Axes, laws: ScoreLaws) -> None:
+    """Both laws along the score, the event shaded; outputs beyond the edges are drawn in the outermost bins."""
+    edges = list(laws.edges)
+    for shares, style in ((laws.left, LEFT), (laws.right, RIGHT)):
+        inner = list(shares[1:-1])
+        inner[0] += shares[0]
+        inner[-1] += shares[-1]
+        ax.stairs(inner, edges, color=style["color"], linestyle=style["linestyle"], label=style["label"])
+    cut = min(max(laws.cut, edges[0]), edges[-1])
+    ax.axvspan(*((cut, edges[-1]) if laws.above else (edges[0], cut)), color="0.9", linewidth=0, zorder=0, label="the event")
+    ax.set(xlabel="score of an output (estimated log likelihood ratio)", ylabel="share of outputs")
+    ax.legend(frameon=False, fontsize="small")
 
 
 def _events(ax: Axes, result: AuditResult) -> None:

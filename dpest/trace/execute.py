@@ -30,7 +30,7 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
 def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run in which generators give their own numbers."""
     try:
-        return flatten(returned(run, mechanism, data, params))
+        return returned(run, mechanism, data, params)
     except Abandoned:
         return flatten(None)
     except DpestError:
@@ -45,14 +45,14 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 
-def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     if getattr(run, "together", False):
         from dpest.trace.calls import call  # most programs have few paths, and need no other code
 
         mechanism = call(mechanism)
     token = RUN.set(run)
     try:
-        return mechanism(data, **params)
+        return flatten(mechanism(data, **params))
     finally:
         RUN.reset(token)
 

@@ -33,6 +33,7 @@ from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
 from dpest.trace.rounds import Loop, Step
 from dpest.trace.series import Loops
+from dpest.trace.settled import settled
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def trace(
 
     with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, check_seconds, kept, loop_weight, lambda: is_rewritten(mechanism))
-    return replace(traced, seeded=tuple(held.seeded))
+    paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
+    return replace(traced, paths=paths, seeded=tuple(held.seeded))
 
 
 def _few_or_together(

@@ -39,10 +39,11 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.plain import Unknown, evaluate, missing_draws
+from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational, exact
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
 from dpest.trace.literal import Literal
-from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches
+from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
 Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
@@ -335,6 +336,8 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     """The plain number that a value with finitely many points has on this path, as the program computes it."""
     became = {} if became is None else became
     value = affine(x, ask, became)
+    if isinstance(x, Rounded) and short(x) and not has_finitely_many_points(value):
+        return _step(x, ask)
     if not has_finitely_many_points(value):
         raise ExactRefused(f"{what} that does not have finitely many points")
     _pin(value, ask, became)
@@ -353,6 +356,12 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
 def _computed(x: Any, became: Became) -> int | float:
     number: int | float = evaluate(x, became)
     return number
+
+
+def _step(node: Rounded, ask: Ask) -> int:
+    """The whole number that a rounding is on this path, from its smallest on."""
+    low, high = (math.ceil(x) for x in reach(node))
+    return next((k for k in range(low, high) if not decide(reaches(node, k + 1), ask)), high)
 
 
 def _pin(value: Linear, ask: Ask, became: Became) -> None:

@@ -36,7 +36,8 @@ from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import has_finitely_many_points
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.trace.literal import held as tightest
-from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
+from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned, unrounded
+from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
 
 MOST_CASES = 20_000
@@ -277,6 +278,8 @@ def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafVal
     if not loose and (len(value.terms) > 1 or meets_halves(value.terms[0][0], run, became)):
         return Constant(pinned(x, run, "an output", became))
     if len(loose) > 1 or (loose and not isinstance(loose[0][0], Rounded)):
+        if all(short(n) for n, _ in loose if isinstance(n, Rounded)):
+            return Affine(unrounded(value, run, became))
         raise ExactRefused("an output is a sum of a rounded value and another random value")
     node, scale = loose[0] if loose else value.terms[0]
     assert isinstance(node, Rounded)

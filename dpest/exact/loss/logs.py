@@ -107,8 +107,9 @@ def logs_at(block: Block, y: Floats) -> Logs:
 def best(logs: Logs) -> Sup:
     """The largest ratio among the places looked at.
 
-    Every place bounds the supremum from below. Of those that may attain it, the ones with the smallest errors bound it
-    from above (the others agree with them), and of those the likeliest is shown: the easiest to check by hand.
+    Every place bounds the supremum from below. Of those that may attain it, the ones with the smallest errors are believed
+    (the others agree with them), and of those the likeliest is shown: the easiest to check by hand. That is the upper end of a
+    search; where the places are all there are, `covering` is the one that is proved.
     """
     ratio = logs.ratio
     if not ratio.size or ratio.max() == -np.inf:
@@ -126,6 +127,14 @@ def best(logs: Logs) -> Sup:
     upper = float((ratio + slack)[sharp].max())
     value = min(max(float(ratio[i]), lower), upper)
     return Sup(value, lower, upper, _place(logs, i), float(logs.p[i]), float(logs.q[i]))
+
+
+def covering(logs: Logs) -> Sup:
+    """The largest ratio where the places are all that there are: one that is badly known may hold more than the others."""
+    found = best(logs)
+    if not found.possible or found.value == math.inf:
+        return found
+    return replace(found, upper=max(found.upper, float((logs.ratio + logs.slack()).max())))
 
 
 def _place(logs: Logs, i: int) -> tuple[float, ...]:

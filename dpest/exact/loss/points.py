@@ -9,7 +9,7 @@ from dataclasses import replace
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.far import Far, far
-from dpest.exact.loss.logs import BothWays, Sup, best, logs_at
+from dpest.exact.loss.logs import BothWays, Sup, covering, logs_at
 from dpest.exact.loss.pieces import Piece, pieces
 from dpest.laws.law import Discrete
 from dpest.numerics.logspace import Floats
@@ -21,7 +21,7 @@ def on_points(block: Block) -> BothWays:
     assert block.points is not None
     y = block.points()
     logs = logs_at(block, y)
-    ways = best(logs), best(logs.swapped())
+    ways = covering(logs), covering(logs.swapped())
     if _finite(block):
         return BothWays(*ways)
     p, q = (pieces(side) for side in (block.left, block.right)) if block.dimension == 1 else (None, None)

@@ -7,8 +7,8 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from scipy.special import betainc
-from scipy.stats import binom
+from scipy.special import betainc, betaincc, betaincinv
+from scipy.stats import beta, binom
 
 from dpest.errors import InvalidInput
 from dpest.numerics import binomial
@@ -106,3 +106,32 @@ def test_the_confidence_sequence_is_wider_than_one_look() -> None:
 def test_impossible_counts_and_levels_are_refused(k: int, n: int, alpha: float) -> None:
     with pytest.raises(InvalidInput):
         binomial.lower(k, n, alpha)
+
+
+@pytest.mark.parametrize(("k1", "n1", "k2", "n2"), [(400, 1000, 100, 900), (30, 100, 0, 100), (50, 50, 3, 60)])
+def test_two_clopper_pearson_bounds_share_alpha(k1: int, n1: int, k2: int, n2: int) -> None:
+    low = float(beta.ppf(0.025, k1, n1 - k1 + 1))
+    high = float(beta.isf(0.025, k2 + 1, n2 - k2))
+    assert binomial.ratio_lower_clopper_pearson(k1, n1, k2, n2, 0.05) == pytest.approx(math.log(low / high), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 10, 1000])
+def test_the_confidence_sequence_without_hits_has_a_closed_form(n: int) -> None:
+    """(1 - p)^n is the likelihood: the upper end is 1 - (alpha B(1/2, n + 1/2) / B(1/2, 1/2))^(1/n)."""
+    with mpmath.workdps(30):
+        edge = 1 - (mpmath.mpf("0.05") * mpmath.beta(0.5, n + 0.5) / mpmath.beta(0.5, 0.5)) ** (mpmath.mpf(1) / n)
+    low, high = binomial.confidence_sequence(0, n, 0.05)
+    assert low == 0.0
+    assert high == pytest.approx(float(edge), rel=1e-9)
+    mirrored = binomial.confidence_sequence(n, n, 0.05)
+    assert mirrored[1] == 1.0
+    assert mirrored[0] == pytest.approx(1 - float(edge), rel=1e-9)
+
+
+def test_one_wrong_quantile_among_right_ones_is_mended() -> None:
+    a, b = np.array([3, 1000]), np.array([8, 50])
+    truth = betaincinv(a, b, 0.05)
+    found = binomial._beta_quantile(a, b, 0.05, betainc, lambda *_: np.array([truth[0], 2.4 * truth[1]]))
+    assert found == pytest.approx(truth, rel=1e-9)
+    upper = binomial._beta_quantile(a, b, 0.05, betaincc, lambda *_: np.array([0.999, 0.5]))
+    assert betaincc(a, b, upper) == pytest.approx([0.05, 0.05], rel=1e-9)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpest.numerics.maximum import largest
+from dpest.numerics.maximum import _chances, largest
 
 RNG = np.random.default_rng(5)
 
@@ -60,3 +60,55 @@ def test_few_numbers_teach_little_but_do_no_harm(n: int) -> None:
 
 def test_precise_numbers_do_not_break_it() -> None:
     assert abs(largest([1.0, 1.0, 0.5], [1e-9, 1e-9, 1e-9]) - 1.0) < 1e-6
+
+
+def posterior_mean(sizes: np.ndarray, error: float, steps: int) -> float:
+    """The same estimate by plain sums over a fine grid of sizes: mixture weights by EM, then E max from the product of cdfs."""
+    from scipy.stats import norm
+
+    grid = np.linspace(0, sizes.max(), 4001)
+    middle = (grid[1:] + grid[:-1]) / 2
+    ends = np.geomspace(0.02 * sizes.max(), sizes.max(), 50)
+    shapes = [(0.0, e) for e in ends] + [(0.8 * e, e) for e in ends]
+    prior = np.array([(middle > a) & (middle < b) for a, b in shapes]) / np.array([[b - a] for a, b in shapes])
+    step = grid[1] - grid[0]
+    density = norm.pdf((sizes[:, None] - middle) / error) + norm.pdf((sizes[:, None] + middle) / error)
+    likelihood = density @ prior.T * step / error
+    weights = np.repeat([0.9, 0.1], 50) / 50
+    for _ in range(steps):
+        shares = likelihood * weights
+        shares /= shares.sum(axis=1, keepdims=True)
+        weights = shares.mean(axis=0)
+    each = (shares / likelihood) @ prior * density / error * step
+    below = np.cumsum(each, axis=1)
+    return float(np.sum(1 - np.prod(below / below[:, -1:], axis=0)) * step)
+
+
+def test_the_estimate_against_sums_over_a_grid() -> None:
+    seen = np.abs(1.0 + 0.3 * np.random.default_rng(9).standard_normal(30))
+    found, plain = largest(seen, np.full(30, 0.3)), posterior_mean(seen, 0.3, 10)
+    assert found == pytest.approx(plain, rel=0.02)
+
+
+def test_a_badly_known_number_says_nothing_beside_a_well_known_one() -> None:
+    """One and a half errors above the leader is what a thousand numbers show by chance; seven are not."""
+    sizes, errors = np.zeros(1000), np.full(1000, 1.0)
+    sizes[0], errors[0] = 2.0, 0.01
+    sizes[1] = 3.5
+    assert largest(sizes, errors) == pytest.approx(2.0, abs=0.05)
+    sizes[1] = 9.0
+    assert largest(sizes, errors) > 4.0
+
+
+def test_of_very_many_numbers_the_largest_are_looked_at() -> None:
+    sizes = np.concatenate([np.full(2000, 0.01), [5.0]])
+    assert largest(sizes, np.full(2001, 0.01)) == pytest.approx(5.0, abs=0.05)
+
+
+def test_the_chance_to_be_the_largest() -> None:
+    """Uniform on [0, 1] and on [0, 2]: the second is larger with probability 3/4."""
+    u = np.linspace(1e-9, 2, 2001)
+    below = np.stack([np.minimum(u, 1.0), u / 2], axis=1)
+    assert _chances(below, np.log(below).sum(axis=1)) == pytest.approx([0.25, 0.75], abs=1e-3)
+    flat = np.ones((3, 4))
+    assert _chances(flat, np.log(flat).sum(axis=1)).tolist() == [0.25] * 4

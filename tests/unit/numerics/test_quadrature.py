@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpest.numerics.logspace import log1mexp, log_diff, log_sum, log_sum_by_row
-from dpest.numerics.quadrature import integrate, with_tails
+from dpest.numerics.quadrature import integrate, rounding, with_tails
 
 
 def row(*edges: float) -> Any:
@@ -93,3 +93,23 @@ def test_sums_and_differences_of_logarithms() -> None:
     assert float(log_diff(-2.0, -1.0)) == -math.inf
     sums = log_sum_by_row(np.array([0, 2, 0]), np.array([-1.0, -2.0, -1.0]), 3)
     np.testing.assert_allclose(sums, [-1 + math.log(2), -np.inf, -2.0])
+
+
+def test_the_rounding_of_a_logarithm_grows_with_it() -> None:
+    assert rounding(np.array([0.0, -1000.0, 46.0, -np.inf])).tolist() == pytest.approx([4e-15, 1.004e-12, 5e-14, 4e-15])
+
+
+def test_an_integral_over_a_few_floats() -> None:
+    high = 1.0 + 8 * 2.0**-52
+    found = integrate(lambda _, x: (0.0 * x, 0.0), row(1.0, high))
+    assert float(found.log_value[0]) == pytest.approx(math.log(high - 1.0), abs=1e-9)
+    assert float(integrate(lambda _, x: (0.0 * x, 0.0), row(1.0, 1.0 + 2.0**-52)).log_value[0]) == -math.inf
+
+
+def test_the_stated_error_covers_a_jump_that_halving_cannot_end() -> None:
+    """A jump at an irrational place: after all halvings one panel still straddles it."""
+    place = 1 / math.pi
+    found = integrate(lambda _, x: (np.where(x < place, 0.0, -3.0), 0.0), row(0.0, 1.0))
+    truth = math.log(place + (1 - place) * math.exp(-3.0))
+    assert abs(float(found.log_value[0]) - truth) <= float(found.error[0]) + 1e-14
+    assert float(found.error[0]) < 1e-12

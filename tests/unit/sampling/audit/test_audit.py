@@ -68,7 +68,7 @@ def test_the_special_index_may_be_any(special: int) -> None:
     other[special] = 2.0
     result = audit(noisy_argmax, ([1.0] * 5, other), samples=100_000)
     assert result.lower > 0.75
-    assert str(result.witness.event) == f"output is {special}"
+    assert str(result.witness.event) == f"output == {special}"
 
 
 def test_the_race_finds_the_worst_pattern() -> None:

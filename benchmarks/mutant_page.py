@@ -1,0 +1,93 @@
+"""The page about mutation testing: score of each module, and the survivors with the reason why each is there."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import mutating
+
+# What a reason says about a mutant; the first two are left out of the score.
+KINDS = {
+    "equivalent": "no input can show the change",
+    "cost": "changes how long an answer takes, or how far a search goes before it gives up, and no answer",
+    "weak": "a test could notice it, and none does",
+}
+
+
+def read_reasons(path: Path) -> dict[str, tuple[str, str]]:
+    """Kind and reason of each explained survivor, by the mutant's key."""
+    if not path.exists():
+        return {}
+    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    out = {key: (kind, reason) for kind, rows in told.items() for key, reason in rows.items()}
+    assert set(told) <= set(KINDS), f"kinds of reasons are {', '.join(KINDS)}, not {', '.join(told)}"
+    return out
+
+
+def page(
+    rows: dict[str, dict[str, Any]],
+    sample: list[mutating.Mutant],
+    counts: dict[str, int],
+    groups: dict[str, str],
+    reasons: dict[str, tuple[str, str]],
+    seed: int,
+) -> str:
+    """The whole page in Markdown."""
+    tried = [(m, rows[m.key]) for m in sample if m.key in rows and rows[m.key]["digest"] == m.digest]
+    left = [m for m, row in tried if not row["killed"]]
+    lines = [_HEAD.format(count=len(tried), modules=len({m.module for m, _ in tried}), seed=seed)]
+    if len(tried) < len(sample):
+        lines += [_UNFINISHED.format(left=len(sample) - len(tried), sample=len(sample))]
+    lines += ["| group | modules | tried | killed | equivalent or cost only | survived | score |", _RULE]
+    for group in dict.fromkeys(groups.values()):
+        mine = [(m, row) for m, row in tried if groups.get(m.module) == group]
+        if mine:
+            lines.append(f"| {group} | {len({m.module for m, _ in mine})} | {_score(mine, reasons)} |")
+    lines += ["", "## Module by module", ""]
+    lines += ["| module | possible | tried | killed | equivalent or cost only | survived | score |", _RULE]
+    for module in dict.fromkeys(m.module for m, _ in tried):
+        mine = [(m, row) for m, row in tried if m.module == module]
+        lines.append(f"| {_name(module)} | {counts.get(module, 0)} | {_score(mine, reasons)} |")
+    for kind, what in {**KINDS, "": "not explained yet"}.items():
+        these = [m for m in left if reasons.get(m.key, ("", ""))[0] == kind]
+        if these:
+            lines += ["", f"## Survivors: {kind or 'open'}", "", what[0].upper() + what[1:] + ".", ""]
+            lines += ["| module | line | function | change | reason |", "|---|---|---|---|---|"]
+            lines += [_survivor(m, reasons.get(m.key, ("", ""))[1]) for m in these]
+    return "\n".join(lines) + "\n"
+
+
+def _score(mine: list[tuple[mutating.Mutant, dict[str, Any]]], reasons: dict[str, tuple[str, str]]) -> str:
+    killed = sum(row["killed"] for _, row in mine)
+    same = sum(not row["killed"] and reasons.get(m.key, ("", ""))[0] in ("equivalent", "cost") for m, row in mine)
+    share = killed / max(len(mine) - same, 1)
+    return f"{len(mine)} | {killed} | {same} | {len(mine) - killed - same} | {share:.0%}"
+
+
+def _survivor(mutant: mutating.Mutant, reason: str) -> str:
+    what = mutant.what.replace("|", "\\|")
+    return f"| {_name(mutant.module)} | {mutant.line} | `{mutant.function or '(module)'}` | `{what}` | {reason} |"
+
+
+def _name(module: str) -> str:
+    return module.removeprefix("dpest/").removesuffix(".py")
+
+
+_RULE = "|---|---|---|---|---|---|---|"
+_HEAD = """# Mutation testing: would a test notice?
+
+A mutant is the package with one small change: `<` for `<=`, a term dropped, a sign turned, one bound taken for the other.
+A test suite that is worth something fails on it. {count} mutants of the {modules} modules that decide, integrate and bound were
+tried, a random sample with seed {seed}. Each was given the tests that reach the changed function, the quickest first; it is
+*killed* when one of them fails or does not end. Written by `benchmarks/mutants.py`; `make mutants` runs it again.
+
+The score is killed / (tried - equivalent): mutants that no input can show, and those that only change how long an answer takes,
+are listed with the reason and left out.
+"""
+
+_UNFINISHED = """**Not finished:** {left} of the {sample} mutants in the sample have not been tried on the code as it stands, and
+survivors may have been tried before the tests that were written for them. The scores below are no result yet; `make mutants`
+goes on where the last run ended, and `python benchmarks/mutants.py --survivors` tries the survivors again.
+"""

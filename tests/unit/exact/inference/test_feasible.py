@@ -1,0 +1,87 @@
+"""Whether conditions contradict each other, against linear programs in exact arithmetic by hand and by scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from dpest.exact.inference.expressions import expr
+from dpest.exact.inference.factors import Bound
+from dpest.exact.inference.feasible import contradictory
+from dpest.laws.continuous import Exponential, Laplace, Uniform
+from dpest.laws.discrete import Geometric, integers_law
+from dpest.numerics.rationals import exact
+
+REAL, WHOLE = Laplace(1.0), Geometric(1.0)
+
+
+def bound(constant: float, **terms: float) -> Bound:
+    """terms + constant >= 0, with draws named a, b, c."""
+    return Bound(expr((("abc".index(name), exact(c)) for name, c in terms.items()), exact(constant)))
+
+
+def test_bounds_that_touch_contradict_only_where_a_continuous_draw_takes_part() -> None:
+    touching = [bound(-2, a=1), bound(2, a=-1)]  # a >= 2 and a <= 2
+    assert contradictory(touching, [REAL])
+    assert not contradictory(touching, [WHOLE])
+    assert contradictory([bound(-2, a=1), bound(1, a=-1)], [WHOLE])
+    assert not contradictory([bound(-2, a=1), bound(3, a=-1)], [REAL])
+
+
+def test_supports_count() -> None:
+    assert contradictory([bound(0, a=-1)], [Exponential(1.0)])  # a <= 0 has probability zero
+    assert not contradictory([bound(0.001, a=-1)], [Exponential(1.0)])
+    assert contradictory([bound(-1, a=1)], [Uniform(0.0, 1.0)])
+    assert not contradictory([bound(-3, a=1)], [integers_law(0, 3)])  # the last point itself is left
+    assert contradictory([bound(-4, a=1)], [integers_law(0, 3)])
+    assert not contradictory([bound(-1, a=1, b=1)], [Uniform(0.0, 1.0), Uniform(0.0, 1.0)])
+    assert contradictory([bound(-2, a=1, b=1)], [Uniform(0.0, 1.0), Uniform(0.0, 1.0)])
+
+
+def test_a_single_bound_on_unbounded_draws_never_contradicts() -> None:
+    assert not contradictory([bound(-1e9, a=1, b=-3)], [REAL, WHOLE])
+    assert not contradictory([], [REAL])
+    assert not contradictory([], [Uniform(0.0, 1.0)])
+
+
+def test_a_bound_without_draws_is_a_plain_truth() -> None:
+    other = bound(0, a=1)
+    assert contradictory([bound(-1), other], [REAL])
+    assert not contradictory([bound(0), other], [REAL])
+    assert not contradictory([bound(1), other], [REAL])
+
+
+def test_cycles() -> None:
+    cycle = [bound(0, a=1, b=-1), bound(0, b=1, c=-1)]
+    assert contradictory([*cycle, bound(0, c=1, a=-1)], [REAL] * 3)
+    assert not contradictory([*cycle, bound(1e-9, c=1, a=-1)], [REAL] * 3)
+    assert not contradictory([*cycle, bound(0, c=1, a=-1)], [WHOLE] * 3)
+    assert contradictory([*cycle, bound(-1, c=1, a=-1)], [WHOLE] * 3)
+
+
+def test_coordinates_of_the_output_are_no_draws() -> None:
+    y = Bound(expr(((-1, exact(1)),), exact(-2))), Bound(expr(((-1, exact(-1)),), exact(2)))
+    assert not contradictory(y, [REAL])  # y >= 2 and y <= 2 leaves y = 2
+
+
+@pytest.mark.parametrize("start", [0, 100, 200])
+def test_against_a_linear_program(start: int) -> None:
+    """The largest slack t with every bound >= t: above zero it is feasible, below zero it is not."""
+    for seed in range(start, start + 20):
+        _as_the_program_says(np.random.default_rng(seed))
+
+
+def _as_the_program_says(rng: np.random.Generator) -> None:
+    rows = rng.integers(-2, 3, (int(rng.integers(2, 6)), 3)).astype(float)
+    constants = rng.integers(-4, 5, len(rows)).astype(float)
+    laws = [Uniform(-2.0, 3.0), REAL, Exponential(2.0)]
+    a = np.hstack([-rows, np.ones((len(rows), 1))])
+    limits = np.array([[-1, 0, 0, 1], [1, 0, 0, 1], [0, 0, -1, 1]], float)
+    tops = np.array([2.0, 3.0, 0.0])
+    box = [(-1e3, 1e3)] * 3 + [(-50, 1)]
+    found = linprog([0, 0, 0, -1], np.vstack([a, limits]), np.concatenate([constants, tops]), bounds=box)
+    assert found.status == 0
+    bounds = [Bound(expr(((i, exact(c)) for i, c in enumerate(row)), exact(k))) for row, k in zip(rows, constants, strict=True)]
+    if abs(found.fun) > 1e-7:
+        assert contradictory(bounds, laws) == (found.fun > 0)

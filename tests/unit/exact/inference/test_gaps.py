@@ -1,0 +1,71 @@
+"""Probabilities of narrow intervals, against mpmath at 60 digits: the answer lies within the error that is stated."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpest.exact.inference.expressions import expr, number
+from dpest.exact.inference.gaps import differences, log_gap
+from dpest.laws.continuous import Exponential, Gaussian, Laplace
+from dpest.numerics.rationals import exact
+
+
+def log_mass(scale: float, low: float, width: float) -> mpmath.mpf:
+    """ln P(low < X < low + width) of Laplace noise, for low >= 0."""
+    with mpmath.workdps(60):
+        b = mpmath.mpf(scale)
+        return mpmath.log(mpmath.exp(-mpmath.mpf(low) / b) * -mpmath.expm1(-mpmath.mpf(width) / b) / 2)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 40.0])
+@pytest.mark.parametrize("low", [0.0, 0.3, 7.0])
+def test_within_the_stated_error(scale: float, low: float) -> None:
+    """The width is known exactly; the upper end is the float next to it, which a narrow interval cannot be told by."""
+    for share in (1e-30, 1e-17, 1e-12, 1e-9, 5e-7, 2e-6, 1e-3, 0.5, 3.0):
+        width = share * scale
+        logs, error = log_gap(Laplace(scale), low, low + width, width)
+        off = abs(mpmath.mpf(float(logs)) - log_mass(scale, low, width))
+        assert off <= float(error) + 4e-16 * (4 + abs(float(logs)))
+        assert float(error) <= (3e-6 if width < 1e-6 * scale else 1e-6 * (1 + low / scale))
+
+
+def test_a_narrow_interval_is_told_to_many_digits() -> None:
+    logs, error = log_gap(Gaussian(1.0), 1.0, 1.0 + 1e-15, 1e-15)
+    assert float(logs) == pytest.approx(-0.5 - 0.5 * math.log(2 * math.pi) + math.log(1e-15), abs=1e-13)
+    assert float(error) < 1e-12
+
+
+def test_nothing_lies_where_the_width_is_not_positive() -> None:
+    logs, _ = log_gap(Laplace(1.0), np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 1.0]), np.array([0.0, -1e-20, 1e-20]))
+    assert logs[0] == logs[1] == -math.inf
+    assert float(logs[2]) == pytest.approx(-1 - math.log(2) + math.log(1e-20), abs=1e-12)
+
+
+def test_an_infinite_end_is_a_tail() -> None:
+    logs, error = log_gap(Laplace(1.0), -math.inf, 0.0, math.inf)
+    assert float(logs) == pytest.approx(-math.log(2))
+    assert float(error) == 0.0
+
+
+def test_where_the_density_jumps_the_interval_itself_is_used() -> None:
+    """Exponential noise begins at 0: half of (-w, w) has no mass, and a density taken at its start would say nothing at all."""
+    w = 1e-9
+    logs, _ = log_gap(Exponential(1.0), -w, w, 2 * w)
+    assert float(logs) == pytest.approx(math.log(w), abs=1e-6)
+
+
+def test_rounding_of_the_ends_is_accounted_for() -> None:
+    """At 1e6 scales from zero a wide interval has ends that are off by 1e-10 scales."""
+    _, error = log_gap(Laplace(1.0), 1e6, 1e6 + 0.5, 0.5)
+    assert 2e-10 <= float(error) <= 2e-9
+    _, low_only = log_gap(Laplace(1.0), -1e6, 1.0, 1e6 + 1)
+    assert 1e-10 <= float(low_only) <= 1e-9
+
+
+def test_differences_are_uppers_less_lowers() -> None:
+    low, high = expr(((0, exact(2)),), exact(1)), expr(((0, exact(2)), (1, exact(1))), exact(5))
+    assert differences((low,), (high, number(7))) == (expr(((1, exact(1)),), exact(4)), expr(((0, exact(-2)),), exact(6)))

@@ -1,0 +1,174 @@
+"""Inequalities between draws: what supports and earlier conditions decide, against enumeration of the draws' points."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpest.lang.nodes import Draw
+from dpest.laws.continuous import Exponential, Laplace, Uniform
+from dpest.laws.discrete import Geometric, atoms, integers_law
+from dpest.numerics.rationals import exact
+from dpest.trace.literal import (
+    Bounds,
+    InputLiteral,
+    Literal,
+    ends,
+    held,
+    implied,
+    log_chances,
+    log_weight,
+    narrowed,
+    open_options,
+)
+
+DIE = Draw(integers_law(1, 6))
+COIN = Draw(atoms({-0.5: 0.25, 0.25: 0.25, 2.0: 0.5}))
+UNIT = Draw(Uniform(0.0, 1.0))
+
+
+def literal(draw: Draw, c: float, constant: float) -> Literal:
+    return Literal(((draw, exact(c)),), exact(constant))
+
+
+def points(draw: Draw) -> list[Fraction]:
+    return [Fraction(float(x)) for x in draw.law.window(0.0)[0]]  # type: ignore[attr-defined]
+
+
+def holds(x: Literal, point: Fraction) -> bool:
+    ((_, c),) = x.terms
+    return Fraction(int(c.numerator), int(c.denominator)) * point + Fraction(float(x.constant)) >= 0
+
+
+CONDITIONS = [literal(DIE, c, k) for c in (1, -1) for k in range(-7, 8)]
+
+
+def test_supports_decide_what_every_point_agrees_on() -> None:
+    for one in CONDITIONS:
+        said = {holds(one, x) for x in points(DIE)}
+        assert one.by_support == (said.pop() if len(said) == 1 else None)
+        assert [holds(one.negated(), x) for x in points(DIE)] == [not holds(one, x) for x in points(DIE)]
+
+
+def test_earlier_conditions_decide_what_the_points_left_agree_on() -> None:
+    for first, second in itertools.product(CONDITIONS, CONDITIONS):
+        left = [x for x in points(DIE) if holds(first, x)]
+        if left and first.by_support is None:
+            said = {holds(second, x) for x in left}
+            assert implied(second, narrowed({}, [first])) == (said.pop() if len(said) == 1 else None)
+
+
+def test_bounds_keep_the_tightest_of_each_side() -> None:
+    known = narrowed(
+        {}, [literal(DIE, 1, -2), literal(DIE, 1, -4), literal(DIE, 1, -3), literal(DIE, -1, 6), literal(DIE, -1, 5)]
+    )
+    (span,) = known.values()
+    assert ends(span) == (4, 5)
+    assert {x.constant for x in held(known)} == {-4, 5}
+
+
+@pytest.mark.parametrize("c", [1.0, -1.0])
+@pytest.mark.parametrize("point", [-0.5, 0.25, 2.0])
+def test_the_opposite_of_a_comparison_with_a_point_is_one_with_its_neighbour(c: float, point: float) -> None:
+    one = literal(COIN, c, -c * point)
+    if one.by_support is None:
+        opposite = one.negated()
+        assert [holds(opposite, x) for x in points(COIN)] == [not holds(one, x) for x in points(COIN)]
+
+
+def test_ties_of_continuous_draws_have_no_weight() -> None:
+    assert literal(UNIT, 1, 0).by_support is True  # u >= 0
+    assert literal(UNIT, -1, 0).by_support is False  # u <= 0
+    assert literal(UNIT, -1, 1e-12).by_support is None
+    assert literal(UNIT, 1, -1).by_support is False  # u >= 1
+    assert literal(UNIT, -1, 1).by_support is True
+    assert literal(UNIT, 1, -1 + 1e-12).by_support is None
+    half = narrowed({}, [literal(UNIT, 1, -0.5)])
+    assert implied(literal(UNIT, -1, 0.5), half) is False
+    assert implied(literal(UNIT, 1, -0.5), half) is True
+    assert implied(literal(UNIT, 1, -0.25), half) is True
+    assert implied(literal(UNIT, 1, -0.75), half) is None
+
+
+def test_several_draws_by_their_ends() -> None:
+    other = Draw(integers_law(-2, 3))
+    for a, b, k in itertools.product((-2, 1), (-1, 3), range(-20, 21, 3)):
+        one = Literal(((DIE, exact(a)), (other, exact(b))), exact(k))
+        said = {a * x + b * y + k >= 0 for x in points(DIE) for y in points(other)}
+        assert one.by_support == (said.pop() if len(said) == 1 else None)
+
+
+def test_an_infinite_end_decides_nothing() -> None:
+    noise, wait = Draw(Laplace(1.0)), Draw(Exponential(1.0))
+    assert literal(noise, 1, -1e9).by_support is None
+    assert literal(wait, 1, 0).by_support is True
+    assert literal(wait, -1, 0).by_support is False
+    assert Literal(((wait, exact(1)), (noise, exact(1))), exact(5)).by_support is None
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("c", [2.0, 0.5, -3.0])
+@pytest.mark.parametrize("constant", [-1.0, 0.0, 3.0])
+def test_truths_about_inputs_know_themselves_and_their_opposite(strict: bool, c: float, constant: float) -> None:
+    x = Draw(Laplace(1.0))
+    one = InputLiteral(((x, exact(c)),), exact(constant), strict)
+    known = narrowed({}, [one])
+    assert implied(one, known) is True
+    assert implied(one.negated(), known) is False
+    assert implied(one.negated(), narrowed({}, [one.negated()])) is True
+    assert implied(one, narrowed({}, [one.negated()])) is False
+    scaled = InputLiteral(((x, exact(5 * c)),), exact(5 * constant), strict)
+    assert implied(scaled, known) is True
+    assert implied(InputLiteral(((x, exact(c)),), exact(constant), not strict), known) is None
+    assert implied(InputLiteral(((x, exact(-c)),), exact(-constant), strict), known) is None
+
+
+def test_ranges_of_inputs_decide_ties_by_strictness() -> None:
+    def within(c: float, k: float, strict: bool) -> bool | None:
+        return InputLiteral(((UNIT, exact(c)),), exact(k), strict).by_support
+
+    assert within(1, 0, False) is True
+    assert within(1, 0, True) is None
+    assert within(-1, 0, True) is False
+    assert within(-1, 0, False) is None
+    assert within(1, 1, True) is True
+    assert within(-1, -1, False) is False
+
+
+def test_options() -> None:
+    low, high = literal(DIE, -1, 2), literal(DIE, 1, -3)  # at most 2, at least 3
+    assert open_options([(low,), (high,)], {}) == (None, [(0, (low,)), (1, (high,))])
+    assert open_options([(low,), (high,)], narrowed({}, [literal(DIE, 1, -5)])) == (1, [])
+    assert open_options([(high, low), (low,)], {})[1] == [(0, (high, low)), (1, (low,))]
+    one_left = open_options([(low,), (high, literal(DIE, 1, -5))], narrowed({}, [high]))
+    assert one_left == (1, [(1, (literal(DIE, 1, -5),))])
+
+
+def weight(conditions: list[Literal], given: list[Literal]) -> Fraction:
+    before = [x for x in points(DIE) if all(holds(g, x) for g in given)]
+    return Fraction(sum(all(holds(c, x) for c in conditions) for x in before), len(before))
+
+
+@pytest.mark.parametrize("given", [[], [literal(DIE, 1, -2)], [literal(DIE, 1, -2), literal(DIE, -1, 5)]])
+@pytest.mark.parametrize("conditions", [[literal(DIE, 1, -4)], [literal(DIE, 1, -3), literal(DIE, -1, 4)], [literal(DIE, -1, 3)]])
+def test_conditions_on_one_draw_are_weighed_together(given: list[Literal], conditions: list[Literal]) -> None:
+    bounds: Bounds = narrowed({}, given)
+    assert log_weight(tuple(conditions), bounds) == pytest.approx(math.log(weight(conditions, given)), abs=1e-14)
+    both = log_chances(conditions[0], bounds)
+    truths = [weight([conditions[0]], given), weight([conditions[0].negated()], given)]
+    assert both == pytest.approx([math.log(t) for t in truths], abs=1e-14)
+
+
+def test_weights_of_several_draws() -> None:
+    noise, other = Draw(Laplace(2.0)), Draw(Geometric(1.0))
+    joint = Literal(((noise, exact(1)), (other, exact(1))), exact(0))
+    assert log_weight((joint,), {}) == 0.0
+    assert log_chances(joint, {}) == (0.0, 0.0)
+    # P(L > 3) P(G >= 2) with a = e^(-1): e^(-3/2) / 2 and a^2 / (1 + a).
+    expected = -1.5 - math.log(2) - 2 - math.log1p(math.exp(-1))
+    assert log_weight((literal(noise, 1, -3), literal(other, 1, -2), joint), {}) == pytest.approx(expected, rel=1e-13)
+    impossible = narrowed({}, [literal(noise, 1, -3), literal(noise, -1, 2)])
+    assert log_weight((literal(noise, 1, -4),), impossible) == -math.inf
