@@ -19,6 +19,7 @@ from dpest.numerics.effort import limited_effort
 from dpest.privacy.blocks import Measures
 from dpest.privacy.compare import Comparison, Loss, Proof, compare
 from dpest.privacy.profile import ComparedProfile
+from dpest.privacy.undone import undone
 from dpest.privacy.witness import describe
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 
@@ -97,7 +98,7 @@ def _proof(left: Trace, right: Trace) -> Proof:
     def bounds() -> tuple[float, float] | None:
         from dpest.exact.align import alignment_bound
 
-        return alignment_bound(left, right)
+        return alignment_bound(*undone(left, right)[:2])
 
     return bounds
 

@@ -22,6 +22,7 @@ from dpest.engine.streams import stream
 from dpest.engine.valuation import Valuation, Value
 from dpest.errors import MechanismRaised, TraceMismatch
 from dpest.graph.nodes import Draw, Node, Relation, is_node
+from dpest.graph.origins import root
 from dpest.graph.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 
@@ -174,6 +175,7 @@ class _Met:
         return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
+        draw = root(draw)
         k = self._places.get(draw)
         if k is not None:
             put(self.valuation, draw, k, self.run)

@@ -11,11 +11,14 @@ from dpest.engine.atomic import has_finitely_many_points
 from dpest.engine.component import Case
 from dpest.engine.expressions import Expr, expr, number, plus, times
 from dpest.engine.factors import Bound
+from dpest.engine.functions import NotFinite
+from dpest.engine.images import in_one_form
 from dpest.engine.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.engine.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
 from dpest.engine.rounds import Loop
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.graph.nodes import All, ArgExtreme, Compare, Draw, Linear, Not, Rounded, Where, draws_of, is_node, linear, plain_number
+from dpest.graph.origins import root
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 
@@ -78,7 +81,8 @@ def expand(
     while stack:
         held, bounds, values = stack.pop()
         if len(values) == len(leaves):
-            done.append(Expansion(held, values, loops))
+            one_form = in_one_form(held, values)
+            done += [Expansion(one_form, values, loops)] if one_form is not None else []
         else:
             at = len(values)
             for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
@@ -96,11 +100,10 @@ def pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int
     size = -1
     while linked and len(linked) != size:
         size = len(linked)
-        linked.update(id(d) for x in literals if any(id(d) in linked for d, _ in x.terms) for d, _ in x.terms)
+        touched = ([id(root(d)) for d, _ in x.terms] for x in literals)
+        linked.update(d for ids in touched if any(i in linked for i in ids) for d in ids)
     return {
-        i
-        for i, ds in enumerate(draws)
-        if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
+        i for i, ds in enumerate(draws) if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
     }
 
 
@@ -181,7 +184,10 @@ def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
         case _ if not is_node(x):
             return Constant(x)
     became: Became = {}
-    value = affine(x, run, became)
+    try:
+        value = affine(x, run, became)
+    except NotFinite as beyond:
+        return Constant(beyond.value)
     if pin or not value.terms or _uneven(value):
         return Constant(pinned(x, run, "an output", became))
     if not any(isinstance(n, Rounded) for n, _ in value.terms):

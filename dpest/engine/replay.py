@@ -8,7 +8,7 @@ from typing import Any
 
 from dpest.engine.outputs import Flat
 from dpest.errors import NotReplayable
-from dpest.graph.nodes import Compare, Draw, Linear, Node, children, is_node
+from dpest.graph.nodes import Compare, Draw, Function, Linear, Node, children, is_node
 from dpest.laws.law import Law
 
 
@@ -67,6 +67,8 @@ def _same_node(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
     if type(x) is not type(y) or isinstance(x, Draw):
         return False
     if isinstance(x, Linear) and (x.constant != y.constant or [c for _, c in x.terms] != [c for _, c in y.terms]):
+        return False
+    if isinstance(x, Function) and x.function != y.function:
         return False
     a, b = children(x), children(y)
     return len(a) == len(b) and all(_same(p, q, known) for p, q in zip(a, b, strict=True))

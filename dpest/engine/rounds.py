@@ -25,6 +25,7 @@ from dpest.core import Dist
 from dpest.engine.literal import Literal
 from dpest.generators.standins import StandIn, seeded
 from dpest.graph.nodes import Draw, Node, draws_of
+from dpest.graph.origins import root
 from dpest.graph.signature import signature
 
 Step = tuple[Literal, ...]
@@ -93,7 +94,7 @@ def returns_to(now: Visit, earlier: Visit, steps: list[Step]) -> bool:
 
 
 def _touched(steps: list[Step]) -> set[int]:
-    return {id(d) for step in steps for literal in step for d, _ in literal.terms}
+    return {id(root(d)) for step in steps for literal in step for d, _ in literal.terms}
 
 
 # -- the state of the author's code ------------------------------------------------------------------------------------

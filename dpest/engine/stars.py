@@ -14,6 +14,7 @@ from dpest.engine.cases import conditions_case
 from dpest.engine.component import Case, Component, Placed, between, components, repeated
 from dpest.engine.expressions import expr
 from dpest.engine.factors import Between, Bound
+from dpest.engine.images import in_one_form
 from dpest.engine.literal import Literal
 from dpest.engine.rounds import Loop
 from dpest.graph.nodes import Draw
@@ -47,7 +48,10 @@ def _one(law: Law, c: Rational, constant: Rational) -> Placed:
 
 def loop_component(loop: Loop) -> Placed:
     """What a loop whose rounds are alike multiplies the weight of its first round by."""
-    ways = Counter(frozenset(Counter(condition_components(c.literals, c.loops)).items()) for c in loop.cycles)
+    rounds = ((in_one_form(c.literals), c.loops) for c in loop.cycles)
+    ways = Counter(
+        frozenset(Counter(condition_components(literals, loops)).items()) for literals, loops in rounds if literals is not None
+    )
     return repeated(frozenset(ways.items()))
 
 

@@ -20,6 +20,7 @@ from dpest.core import RUN
 from dpest.engine.against_program import SECONDS, SHARE, check_against_program
 from dpest.engine.columns import constant_key
 from dpest.engine.hidden_randomness import Watch
+from dpest.engine.images import has_images, in_one_form
 from dpest.engine.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
 from dpest.engine.outputs import Flat, flatten
 from dpest.engine.plain_run import one_run
@@ -123,7 +124,10 @@ def _explored(program: Callable[[Any], Flat], limits: Limits, rewrite: Rewrite |
         run = TraceRun(search.next(), search.pending, limits, rewrite)
         output = program(run)
         search.work += run.called
-        path = Path(tuple(run.steps), output, held(run.bounds), tuple(run.draws[: run.drawn]))
+        conditions = held(run.bounds) if not run.images else in_one_form(held(run.bounds))
+        if conditions is None:
+            continue
+        path = Path(tuple(run.steps), output, conditions, tuple(run.draws[: run.drawn]))
         if run.returned is not None:
             search.cycles.append((path, run.returned))
         elif run.abandoned:
@@ -234,6 +238,7 @@ class _Branch:
     forks: int = 0
     log_mass: float = 0.0
     visits: dict[Any, tuple[Visit, ...]] = field(default_factory=dict)
+    images: bool = False  # whether a condition speaks of a function of a draw
 
 
 class TraceRun(Replay):
@@ -252,6 +257,7 @@ class TraceRun(Replay):
         self.forks = branch.forks
         self.log_mass = branch.log_mass
         self.visits = dict(branch.visits)
+        self.images = branch.images
         self.abandoned = False
         self.returned: int | None = None
 
@@ -335,11 +341,13 @@ class TraceRun(Replay):
                 self.forks,
                 self.log_mass + chance,
                 dict(self.visits),
+                self.images or has_images(new),
             )
         )
 
     def _take(self, new: Step, chance: float) -> None:
         self.steps.append(new)
+        self.images = self.images or has_images(new)
         self.bounds = narrowed(self.bounds, new)
         self.log_mass += chance
 

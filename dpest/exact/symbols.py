@@ -24,6 +24,7 @@ from dpest.graph.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -142,7 +143,7 @@ class Symbols:
                 return replace(node, value=self.rewrite(value))
             case All(values=values):
                 return replace(node, values=tuple(self.rewrite(v) for v in values))
-            case Rounded(value=value):
+            case Rounded(value=value) | Function(value=value):
                 return replace(node, value=self.value(value))
             case Extreme(values=values) | ArgExtreme(values=values) | Apply(values=values):
                 return replace(node, values=tuple(self.value(v) for v in values))
@@ -170,6 +171,8 @@ def _key(node: Any) -> Any:
             return (type(node).__name__, pick, tuple(map(_key, values)))
         case Rounded(rounding=rounding, value=value):
             return (rounding, _key(value))
+        case Function(function=function, value=value):
+            return (function, _key(value))
         case Where(condition=condition, yes=yes, no=no):
             return ("where", _key(condition), _key(yes), _key(no))
         case Product(left=left, right=right) | Quotient(left=left, right=right):

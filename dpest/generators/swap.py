@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random as stdlib
 import re
 import secrets
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpest.generators.factories import FACTORIES
+from dpest.generators.mathematics import MATHEMATICS
 from dpest.generators.places import Place, places
 from dpest.generators.standins import (
     SEEDS,
@@ -116,7 +118,7 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np.random, np.random.mtrand, secrets)
+_MODULES = (stdlib, np.random, np.random.mtrand, secrets, math)
 _LEGACY = np.random.mtrand._rand
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
@@ -178,6 +180,8 @@ class _Swapped:
             return self._for(value)
         if id(value) in FACTORIES:
             return FACTORIES[id(value)]
+        if id(value) in MATHEMATICS:
+            return MATHEMATICS[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None

@@ -12,6 +12,7 @@ from dpest.graph.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -110,6 +111,8 @@ def _computed(node: Node, at: Any) -> Any:
             return numbers.index((max if pick is Pick.MAX else min)(numbers))
         case Rounded(rounding=rounding, value=value):
             return whole(rounding, at(value))
+        case Function(value=value, call=call):
+            return call(at(value))
         case Product(left=left, right=right):
             return at(left) * at(right)
         case Quotient(left=left, right=right):

@@ -21,6 +21,11 @@ def plain_point(value: Any) -> Any:
     return _whole(value) if is_integral(value.node) else None
 
 
+def has_listed_points(node: Any) -> bool:
+    """Whether a value can be one of a few listed numbers only."""
+    return _points(node) is not None
+
+
 def _among(value: Any, points: list[Any]) -> Any:
     low, high = 0, len(points) - 1
     for _ in range(len(points).bit_length() + 1):  # not `while`: this is no loop of the author's

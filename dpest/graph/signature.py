@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpest.graph.nodes import Apply, ArgExtreme, Compare, Draw, Extreme, Linear, Rounded, children, is_node
+from dpest.graph.nodes import Apply, ArgExtreme, Compare, Draw, Extreme, Function, Linear, Rounded, children, is_node
 
 
 def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
@@ -25,6 +25,8 @@ def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
             return (type(x).__name__, pick, inner)
         case Rounded(rounding=rounding):
             return ("rounded", rounding, inner)
+        case Function(function=function):
+            return ("function", function, inner)
         case Apply(function=function):
             return ("apply", function, inner)
         case _:

@@ -11,6 +11,7 @@ from dpest.graph.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Not,
     Product,
@@ -50,6 +51,8 @@ def words(x: Any, depth: int = 4) -> str:
             return f"arg{pick.value}({_list(values, inner)})"
         case Rounded(rounding=rounding, value=value):
             return f"{rounding.value}({inner(value)})"
+        case Function(value=value, call=call):
+            return f"{getattr(call, '__name__', x.function.kind.value)}({inner(value)})"
         case Product(left=left, right=right):
             return f"({inner(left)}) * ({inner(right)})"
         case Quotient(left=left, right=right):

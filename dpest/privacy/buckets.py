@@ -8,8 +8,8 @@ Losses add over blocks and groups, per direction; over strata and buckets the la
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpest.engine.cases import Expansion, expand, pinned_leaves
@@ -21,8 +21,10 @@ from dpest.engine.stars import condition_components
 from dpest.engine.symmetry import classes, signatures
 from dpest.engine.trace import Path, Trace
 from dpest.graph.nodes import Draw, Linear, is_node
+from dpest.graph.origins import root
 from dpest.privacy.blocks import Measures
 from dpest.privacy.strata import ANY, REAL, Stratum, constant_stratum, strata
+from dpest.privacy.undone import Layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,7 @@ class Bucket:
     constants: tuple[tuple[int, Any], ...]
     size: int
     groups: tuple[Group, ...]
+    layers: Mapping[int, tuple[Layer, ...]] = field(default_factory=dict)  # functions that outputs are shown with
 
 
 def buckets(left: Trace, right: Trace, measures: Measures) -> list[Bucket]:
@@ -125,7 +128,7 @@ def _links(path: Path) -> Links:
     """The draws of a path, joined where a condition compares them."""
     link = Links()
     for x in path.conditions:
-        link.join([id(d) for d, _ in x.terms])
+        link.join([id(root(d)) for d, _ in x.terms])
     return link
 
 
@@ -189,4 +192,4 @@ def _touching(path: Path, positions: list[int]) -> list[Literal]:
     link = _links(path)
     chosen = positions or [i for i, x in enumerate(path.output.leaves) if is_node(x)]
     roots = {link.root(id(d)) for i in chosen for d in path.draws[i]}
-    return [x for x in path.conditions if (link.root(id(x.terms[0][0])) in roots) == bool(positions)]
+    return [x for x in path.conditions if (link.root(id(root(x.terms[0][0]))) in roots) == bool(positions)]
