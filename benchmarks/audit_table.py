@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from audit_mechanisms import CASES, Case
 
 import dpest
-from dpest.audit.witness import AuditWitness
 from dpest.inputs import pattern_pairs
+from dpest.sampling.audit.witness import AuditWitness
 
 OPTIMUM = {
     "LaplaceParallel": 0.0572,

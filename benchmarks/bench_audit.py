@@ -13,8 +13,8 @@ import numpy as np
 from audit_mechanisms import svt1, svt1_early
 
 import dpest
-from dpest.engine.streams import stream
 from dpest.inputs import generate_patterns
+from dpest.run.streams import stream
 
 SAMPLES = 1_000_000
 CHUNK = 1 << 16

@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 
 import dpest
-from dpest.analysis.sampled import estimate_by_sampling
-from dpest.engine.executors import SpawnPool
-from dpest.engine.sampling import TracedSampler
-from dpest.engine.streams import stream
 from dpest.inputs import Pair
+from dpest.run.executors import SpawnPool
+from dpest.run.streams import stream
+from dpest.sampling.answer import estimate_by_sampling
+from dpest.sampling.sources import TracedSampler
 
 QUERIES = [1.0] * 10
 PAIR = Pair("", QUERIES, [2.0] * 10)

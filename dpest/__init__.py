@@ -14,30 +14,16 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the same na
     from dpest import noise as noise
     from dpest import operations as operations
     from dpest import utils as utils
-    from dpest.analysis.estimate import estimate
-    from dpest.audit.blackbox import sampler
-    from dpest.audit.run import audit
-    from dpest.core import Dist, Interval
     from dpest.curves.curve import Curve
+    from dpest.doors.audit import audit
     from dpest.doors.calibrate import calibrate
     from dpest.doors.compose import compose
+    from dpest.doors.estimate import estimate
     from dpest.doors.prove import prove
     from dpest.doors.sweep import sweep
     from dpest.inputs import Pair, generate_patterns
-    from dpest.noise import (
-        bernoulli,
-        categorical,
-        exponential,
-        from_scipy,
-        gaussian,
-        geometric,
-        gumbel,
-        integers,
-        laplace,
-        logistic,
-        uniform,
-    )
-    from dpest.operations import (
+    from dpest.lang.dist import Dist, Interval
+    from dpest.lang.functions import (
         apply,
         argmax,
         argmin,
@@ -53,12 +39,26 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the same na
         mux,
         where,
     )
+    from dpest.lang.noise import (
+        bernoulli,
+        categorical,
+        exponential,
+        from_scipy,
+        gaussian,
+        geometric,
+        gumbel,
+        integers,
+        laplace,
+        logistic,
+        uniform,
+    )
     from dpest.results import Evidence, Result, Witness
+    from dpest.sampling.audit.blackbox import sampler
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "dpest.noise": (
+    "dpest.lang.noise": (
         "laplace",
         "gaussian",
         "exponential",
@@ -71,7 +71,7 @@ _HOMES = {
         "integers",
         "from_scipy",
     ),
-    "dpest.operations": (
+    "dpest.lang.functions": (
         "where",
         "branch",
         "mux",
@@ -87,16 +87,16 @@ _HOMES = {
         "ceil",
         "apply",
     ),
-    "dpest.analysis.estimate": ("estimate",),
+    "dpest.doors.estimate": ("estimate",),
     "dpest.doors.compose": ("compose",),
     "dpest.curves.curve": ("Curve",),
     "dpest.doors.prove": ("prove",),
     "dpest.doors.calibrate": ("calibrate",),
     "dpest.doors.sweep": ("sweep",),
-    "dpest.audit": ("sampler",),
+    "dpest.sampling.audit.blackbox": ("sampler",),
     "dpest.results": ("Result", "Witness", "Evidence"),
     "dpest.inputs": ("Pair", "generate_patterns"),
-    "dpest.core": ("Dist", "Interval"),
+    "dpest.lang.dist": ("Dist", "Interval"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("audit", "errors", "testing", "algorithms", "engine", "analysis", "utils", "core", "operations", "noise")

@@ -1,174 +1,47 @@
-"""Fresh draws: each call makes one new random value, or an array of them with `size=`."""
+"""The older path to noise: the draws, and their classes with `to_dist`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dpest.lang.noise import (
+    Exponential,
+    Gaussian,
+    Gumbel,
+    Laplace,
+    Logistic,
+    Noise,
+    bernoulli,
+    categorical,
+    create_exponential_noise,
+    create_laplace_noise,
+    exponential,
+    from_scipy,
+    gaussian,
+    geometric,
+    gumbel,
+    integers,
+    laplace,
+    logistic,
+    uniform,
+)
 
-import numpy as np
-import numpy.typing as npt
-
-from dpest.core import Dist, fresh
-from dpest.errors import InvalidInput, InvalidLaw
-from dpest.graph.plain_numbers import PlainNumber, bare
-from dpest.graph.run import shown
-from dpest.laws import continuous as c
-from dpest.laws import discrete as d
-from dpest.laws.law import Law
-
-Size = int | tuple[int, ...] | None
-
-
-def _sized(law: Law, size: Size) -> Any:
-    if size is None:
-        return fresh(law)
-    shape = size if isinstance(size, tuple) else (size,)
-    if not all(isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 0 for k in shape):
-        raise InvalidInput(f"size must be a whole number >= 0 or a tuple of them, got {shown(size)}")
-    out = np.empty(shape, dtype=object)
-    for at in np.ndindex(*shape):
-        out[at] = fresh(law)
-    return out
-
-
-def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
-    """A scale family; a random scale multiplies a unit draw."""
-    if size is None and type(scale) is float:
-        return fresh(_known(unit, scale))
-    if isinstance(scale, Dist | PlainNumber):
-        return scale * _sized(unit(1.0), size)
-    return _sized(_known(unit, _plain(scale)), size)
-
-
-def _known(unit: Callable[[Any], Any], scale: Any) -> Any:
-    """The law with this scale; a mechanism asks for the same few again and again."""
-    if type(scale) is int and abs(scale) < d.MOST_EXACT:
-        scale = float(scale)  # laplace(2) and laplace(2.0) are one law, whichever is asked for first
-    key = (unit, scale)
-    try:
-        return _LAWS[key]
-    except (KeyError, TypeError):
-        law = unit(scale)
-    if len(_LAWS) < _MOST_LAWS:
-        _LAWS[key] = law
-    return law
-
-
-_LAWS: dict[Any, Any] = {}
-_MOST_LAWS = 10_000
-
-
-def _plain(x: Any) -> Any:
-    return bare(x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x)
-
-
-def _fixed(call: str, *values: Any) -> None:
-    if any(isinstance(v, Dist) for v in values):
-        raise InvalidLaw(f"{call} needs plain numbers, got a random value: branch on it with `if`, then draw with plain numbers")
-
-
-def laplace(scale: Any, *, size: Size = None) -> Any:
-    """Laplace noise, density exp(-|x| / scale) / (2 scale)."""
-    return _scaled(c.Laplace, scale, size)
-
-
-def gaussian(sigma: Any, *, size: Size = None) -> Any:
-    """Gaussian noise with standard deviation sigma."""
-    return _scaled(c.Gaussian, sigma, size)
-
-
-def exponential(scale: Any, *, size: Size = None) -> Any:
-    """Exponential noise, density exp(-x / scale) / scale for x >= 0."""
-    return _scaled(c.Exponential, scale, size)
-
-
-def gumbel(scale: Any, *, size: Size = None) -> Any:
-    """Gumbel noise (of maxima): the argmax of scores plus gumbel noise is the exponential mechanism."""
-    return _scaled(c.Gumbel, scale, size)
-
-
-def logistic(scale: Any, *, size: Size = None) -> Any:
-    """Logistic noise."""
-    return _scaled(c.Logistic, scale, size)
-
-
-def uniform(low: Any = 0.0, high: Any = 1.0, *, size: Size = None) -> Any:
-    """Uniform noise between low and high."""
-    _fixed("uniform(low, high)", low, high)
-    return _sized(c.Uniform(_plain(low), _plain(high)), size)
-
-
-def geometric(scale: Any, *, size: Size = None) -> Any:
-    """Two-sided geometric noise on the whole numbers, P(k) proportional to exp(-|k| / scale)."""
-    _fixed("geometric(scale)", scale)
-    return _sized(_known(d.Geometric, _plain(scale)), size)
-
-
-def bernoulli(p: Any, *, size: Size = None) -> Any:
-    """1 with probability p, else 0."""
-    _fixed("bernoulli(p)", p)
-    return _sized(_known(d.bernoulli_law, _plain(p)), size)
-
-
-def categorical(probs: npt.ArrayLike, *, size: Size = None) -> Any:
-    """An index 0, 1, ... with the given probabilities."""
-    _fixed("categorical(probs)", *list(np.ravel(np.asarray(probs, dtype=object))))
-    return _sized(d.categorical_law(probs), size)
-
-
-def integers(low: Any, high: Any, *, size: Size = None) -> Any:
-    """A whole number from low to high, both included, each equally likely."""
-    _fixed("integers(low, high)", low, high)
-    return _sized(d.integers_law(_plain(low), _plain(high)), size)
-
-
-def from_scipy(frozen: Any, *, size: Size = None) -> Any:
-    """Noise from any frozen scipy.stats distribution, such as scipy.stats.t(df=3)."""
-    from dpest.laws.scipy_law import from_frozen
-
-    location, law = from_frozen(frozen)
-    draws = _sized(law, size)
-    return draws + location if location else draws
-
-
-@dataclass(frozen=True)
-class Noise:
-    """A family of the older door: `Laplace(b=1.0).to_dist()` is one fresh draw."""
-
-    b: float
-
-    def to_dist(self) -> Dist:
-        """One fresh draw."""
-        value: Dist = fresh(getattr(c, type(self).__name__)(self.b))
-        return value
-
-
-class Laplace(Noise):
-    """Laplace noise of scale b."""
-
-
-class Exponential(Noise):
-    """Exponential noise of scale b."""
-
-
-class Gumbel(Noise):
-    """Gumbel noise of scale b."""
-
-
-class Logistic(Noise):
-    """Logistic noise of scale b."""
-
-
-class Gaussian(Noise):
-    """Gaussian noise of standard deviation b."""
-
-
-def create_laplace_noise(b: float, size: int) -> list[Dist]:
-    """`size` fresh Laplace draws of scale b."""
-    return list(laplace(b, size=size))
-
-
-def create_exponential_noise(b: float, size: int) -> list[Dist]:
-    """`size` fresh exponential draws of scale b."""
-    return list(exponential(b, size=size))
+__all__ = [
+    "Exponential",
+    "Gaussian",
+    "Gumbel",
+    "Laplace",
+    "Logistic",
+    "Noise",
+    "bernoulli",
+    "categorical",
+    "create_exponential_noise",
+    "create_laplace_noise",
+    "exponential",
+    "from_scipy",
+    "gaussian",
+    "geometric",
+    "gumbel",
+    "integers",
+    "laplace",
+    "logistic",
+    "uniform",
+]

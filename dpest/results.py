@@ -7,11 +7,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dpest.errors import InvalidInput, NotCovered
 from dpest.inputs import Pair, is_real, reading
 from dpest.numerics.bracket import Bracketed
+from dpest.upward import upward
 
 if TYPE_CHECKING:
     from dpest.curves.curve import Curve
@@ -227,31 +228,21 @@ class Result:
         return pair.profile
 
     def __repr__(self) -> str:
-        from dpest.report.text import headline
-
-        return f"<Result {headline(self)}; {self.method}, {len(self.pairs)} pair{'s' if len(self.pairs) != 1 else ''}>"
+        return f"<Result {upward('headline')(self)}; {self.method}, {len(self.pairs)} pair{'s' if len(self.pairs) != 1 else ''}>"
 
     def __str__(self) -> str:
-        from dpest.report.text import result_text
-
-        return result_text(self)
+        return str(upward("result_text")(self))
 
     def _repr_html_(self) -> str:
-        from dpest.report.notebook import result_html
-
-        return result_html(self)
+        return str(upward("result_html")(self))
 
     def plot(self) -> Any:
         """The output under both inputs of the worst pair, with the log ratio: a matplotlib figure."""
-        from dpest.report.plots import plot_result
-
-        return plot_result(self)
+        return upward("plot_result")(self)
 
     def plot_profile(self) -> Any:
         """delta(eps) of the worst pair: a matplotlib figure."""
-        from dpest.report.plots import plot_profile
-
-        return plot_profile(self)
+        return upward("plot_profile")(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; infinities are the strings "inf" and "-inf", so that it is valid JSON."""
@@ -317,9 +308,7 @@ class Result:
 def _proof(data: Mapping[str, Any] | None) -> Proof | None:
     if data is None:
         return None
-    from dpest.exact.certificate import Certificate
-
-    return Certificate.from_dict(data)
+    return cast(Proof, upward("read_certificate")(data))
 
 
 def _exp(x: float) -> float:

@@ -56,7 +56,7 @@ def assert_private(
     `dpest.prove` instead, and fails unless the claim is proved for every adjacent pair. A check that Ctrl-C stopped, or that the
     mechanism left with `sys.exit`, never passes.
     """
-    from dpest.analysis.estimate import estimate
+    from dpest.doors.estimate import estimate
     from dpest.report.verdict import Outcome, judge, verdict_or_error
 
     if exact:

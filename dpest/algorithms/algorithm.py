@@ -11,8 +11,8 @@ from numbers import Integral, Real
 from typing import Any, Protocol, cast
 
 from dpest.errors import InvalidInput
-from dpest.graph.run import shown
 from dpest.inputs import Pair, pattern_pairs
+from dpest.lang.run import shown
 
 
 class Adjacency(Enum):
@@ -91,7 +91,7 @@ def auto_dist(function: Callable[..., Any]) -> Mechanism:
 
     @functools.wraps(function)
     def dist(data: Any, *args: Any, **params: Any) -> Any:
-        from dpest.engine.program import compile
+        from dpest.doors.compile import compile
 
         return compile(lambda x: mechanism(x, *args, **params))(data)
 

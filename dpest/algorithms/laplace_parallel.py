@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist, only_value
-from dpest.noise import laplace
+from dpest.lang.noise import laplace
 
 
 @auto_dist

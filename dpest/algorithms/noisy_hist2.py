@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
-from dpest.noise import laplace
+from dpest.lang.noise import laplace
 
 
 @auto_dist

@@ -7,8 +7,8 @@ from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
 from dpest.algorithms.bloom import bloom_bits
-from dpest.noise import bernoulli
-from dpest.operations import where
+from dpest.lang.functions import where
+from dpest.lang.noise import bernoulli
 
 
 @auto_dist

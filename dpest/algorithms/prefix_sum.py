@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
-from dpest.noise import laplace
-from dpest.operations import cumsum
+from dpest.lang.functions import cumsum
+from dpest.lang.noise import laplace
 
 
 @auto_dist

@@ -7,8 +7,8 @@ from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
 from dpest.algorithms.one_time_rappor import one_time_rappor
-from dpest.noise import bernoulli
-from dpest.operations import where
+from dpest.lang.functions import where
+from dpest.lang.noise import bernoulli
 
 
 @auto_dist

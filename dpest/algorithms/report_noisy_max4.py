@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
-from dpest.noise import exponential
-from dpest.operations import max as largest
+from dpest.lang.functions import max as largest
+from dpest.lang.noise import exponential
 
 
 @auto_dist

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpest.noise import laplace
-from dpest.operations import where
+from dpest.lang.functions import where
+from dpest.lang.noise import laplace
 
 Release = Callable[[Any, Any], Any]  # (query, noisy query) -> output
 

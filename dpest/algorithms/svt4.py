@@ -6,7 +6,7 @@ from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
 from dpest.algorithms.sparse_vector import lazy_sparse_vector
-from dpest.noise import laplace
+from dpest.lang.noise import laplace
 
 
 @auto_dist

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist
-from dpest.noise import laplace
-from dpest.operations import where
+from dpest.lang.functions import where
+from dpest.lang.noise import laplace
 
 
 @auto_dist

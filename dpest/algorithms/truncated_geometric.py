@@ -7,7 +7,7 @@ from typing import Any
 
 from dpest.algorithms.algorithm import Adjacency, Algorithm, auto_dist, only_value
 from dpest.errors import InvalidInput
-from dpest.noise import integers
+from dpest.lang.noise import integers
 
 
 @auto_dist

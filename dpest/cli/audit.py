@@ -40,7 +40,7 @@ def command(claim: float | None, delta: float, attack: str, features: str, as_js
 
 
 def _audit(asked: Question, **claims: Any) -> Any:
-    from dpest.audit import audit
+    from dpest.doors.audit import audit
 
     where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
     found = audit(asked.target.function, **where, **claims, params=asked.params, **asked.sampling)

@@ -134,7 +134,7 @@ def verdict_status(*, violated: bool, interrupted: bool) -> int:
 
 def ask(asked: Question, method: str) -> Result:
     """The answer of `dpest.estimate` to the question."""
-    from dpest.analysis.estimate import estimate
+    from dpest.doors.estimate import estimate
 
     where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
     with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer

@@ -21,6 +21,7 @@ from dpest.curves.tree import Fixed, Leaf, swapped
 from dpest.curves.way import Way, bracketed, larger
 from dpest.errors import InvalidInput
 from dpest.numerics.bracket import Bracketed
+from dpest.upward import upward
 
 _ROUGH = 0.01  # relative width of a rough look
 
@@ -178,14 +179,10 @@ class Curve:
 
     def plot(self) -> Any:
         """delta(epsilon) on a logarithmic axis with its bracket as a band: a matplotlib figure."""
-        from dpest.report.curves import plot_curve
-
-        return plot_curve(self)
+        return upward("plot_curve")(self)
 
     def __str__(self) -> str:
-        from dpest.report.curves import curve_text
-
-        return curve_text(self)
+        return str(upward("curve_text")(self))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

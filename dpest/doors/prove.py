@@ -9,18 +9,19 @@ from typing import Any, overload
 
 import numpy as np
 
-from dpest.analysis.exact import collector_paused, estimate_exactly
 from dpest.doors.search import Found, lower_side
 from dpest.doors.table import Sweep
-from dpest.engine.trace import Trace, trace
 from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, RandomTruth, UnsupportedOperation
-from dpest.exact.adjacency import check_adjacency, finite_values
-from dpest.exact.align import rounded_up
-from dpest.exact.finite import adjacent_pairs, symmetry_key
-from dpest.exact.upper import Question, Upper, upper_side
-from dpest.exact.wording import obstacle_text
+from dpest.exact.answer import collector_paused, estimate_exactly
+from dpest.exact.inference.paths import trace
+from dpest.exact.proof.adjacency import check_adjacency, finite_values
+from dpest.exact.proof.align import rounded_up
+from dpest.exact.proof.finite import adjacent_pairs, symmetry_key
+from dpest.exact.proof.upper import Question, Upper, upper_side
+from dpest.exact.proof.wording import obstacle_text
 from dpest.inputs import Pair, as_parameters
 from dpest.results import TIGHT, Evidence, PairResult, Result
+from dpest.trace.explore import Trace
 
 
 @overload

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from dpest.analysis.exact import estimate_exactly, pair_result
-from dpest.engine.trace import trace
 from dpest.errors import DpestError
-from dpest.exact.adjacency import Field, Inputs, boxes, unknown_inputs
-from dpest.exact.align import rounded_up
-from dpest.exact.concrete import separate_forms, trace_of_form
-from dpest.exact.upper import Question, Upper
-from dpest.exact.worst import Named, landmarks, named_pairs
+from dpest.exact.answer import estimate_exactly, pair_result
+from dpest.exact.inference.paths import trace
+from dpest.exact.loss.blocks import Measures
+from dpest.exact.loss.compare import Comparison, compare
+from dpest.exact.proof.adjacency import Field, Inputs, boxes, unknown_inputs
+from dpest.exact.proof.align import rounded_up
+from dpest.exact.proof.concrete import separate_forms, trace_of_form
+from dpest.exact.proof.upper import Question, Upper
+from dpest.exact.proof.worst import Named, landmarks, named_pairs
 from dpest.inputs import Pair, pattern_pairs
 from dpest.numerics.rationals import exact
-from dpest.privacy.blocks import Measures
-from dpest.privacy.compare import Comparison, compare
 from dpest.results import TIGHT, PairResult
 
 ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dpest.analysis.estimate import estimate
+from dpest.doors.estimate import estimate
 from dpest.doors.prove import prove
 from dpest.doors.table import Sweep
 from dpest.errors import InvalidInput

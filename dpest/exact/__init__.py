@@ -1,1 +1,1 @@
-"""Statements about paths that are decided by linear programs and checked in rational arithmetic."""
+"""The way to an exact answer: `inference` finds the laws of the outputs, `loss` compares them, `proof` argues for all inputs."""

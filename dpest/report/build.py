@@ -8,7 +8,7 @@ from typing import Any
 
 from dpest import __version__
 from dpest.algorithms import Adjacency, Algorithm
-from dpest.analysis.estimate import estimate
+from dpest.doors.estimate import estimate
 from dpest.errors import DpestError
 from dpest.report.data import Entry, Report, profile_points
 from dpest.report.dependence import traced

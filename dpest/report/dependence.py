@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.engine.literal import Literal
-from dpest.engine.trace import Path, Trace, trace
-from dpest.graph.nodes import Draw, Linear, draws_of, is_node
-from dpest.graph.words import words
+from dpest.exact.inference.paths import trace
 from dpest.inputs import show
+from dpest.lang.nodes import Draw, Linear, draws_of, is_node
+from dpest.lang.words import words
+from dpest.trace.explore import Path, Trace
+from dpest.trace.literal import Literal
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpest.exact.loss.blocks import Block, Side
 from dpest.numerics.logspace import Floats
-from dpest.privacy.blocks import Block, Side
 
 POINTS = 321
 FADED = 3.5  # a density this far below its peak, in logarithms, may leave the picture

@@ -11,7 +11,7 @@ from dpest.report.text import loss_text, summary_rows
 from dpest.results import Result
 
 if TYPE_CHECKING:
-    from dpest.audit.result import AuditResult
+    from dpest.sampling.audit.result import AuditResult
 
 
 def result_html(result: Result) -> str:

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from dpest.engine.cases import Constant
-from dpest.engine.outputs import rebuild
+from dpest.exact.inference.cases import Constant
+from dpest.exact.loss.blocks import Block, Kind
+from dpest.exact.loss.buckets import Bucket, Group
+from dpest.exact.loss.compare import Comparison, Loss, StratumLoss
+from dpest.exact.loss.coordinates import Frame
+from dpest.exact.loss.profile import ComparedProfile
+from dpest.exact.loss.strata import Stratum
 from dpest.inputs import show
 from dpest.numerics.rationals import Rational
-from dpest.privacy.blocks import Block, Kind
-from dpest.privacy.buckets import Bucket, Group
-from dpest.privacy.compare import Comparison, Loss, StratumLoss
-from dpest.privacy.coordinates import Frame
-from dpest.privacy.profile import ComparedProfile
-from dpest.privacy.strata import Stratum
 from dpest.report.data import OutputTable
 from dpest.report.line import line_through
 from dpest.results import Result
+from dpest.trace.outputs import rebuild
 
 MOST_ROWS = 2000
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dpest.audit.result import AuditResult
+    from dpest.sampling.audit.result import AuditResult
 
 WIDTH = 6.0
 MAX_BARS = 16

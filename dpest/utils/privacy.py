@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpest.privacy.laws_compare import (
+from dpest.compat.privacy import (
     epsilon_from_dist,
     epsilon_from_list,
     epsilon_from_list_joint,

@@ -74,7 +74,7 @@ def test_the_typed_names_are_the_loaded_ones() -> None:
 
 
 def test_dir_shows_the_public_names_only() -> None:
-    import dpest.analysis.estimate
+    import dpest.doors.estimate
     import dpest.report.text
 
     assert sorted(dir(dpest)) == sorted(dpest.__all__)

@@ -199,7 +199,7 @@ def test_prove_and_check_over_all_inputs(run: Run, tmp_path: Path) -> None:
     assert status == 0
     assert "all linf-adjacent inputs of 4 rows, proved" in out
     assert "shift z1 (laplace(4)) by" in out
-    from dpest.exact.certificate import Certificate
+    from dpest.exact.proof.certificate import Certificate
 
     assert Certificate.from_json((tmp_path / "proof.json").read_text(encoding="utf-8")).check()
     assert run("check mine.py:above -n 4 --epsilon 0.5 --all-inputs")[0] == 0

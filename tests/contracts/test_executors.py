@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from dpest.engine.chunks import Chunks, Gathered, run_chunks
-from dpest.engine.executors import Automatic, SpawnPool, opened
-from dpest.engine.streams import stream
 from dpest.errors import InvalidInput, MechanismError
+from dpest.run.chunks import Chunks, Gathered, run_chunks
+from dpest.run.executors import Automatic, SpawnPool, opened
+from dpest.run.streams import stream
 
 Place = Callable[[], Any]
 CHUNKS = Chunks(total=95, size=10)

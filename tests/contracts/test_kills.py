@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dpest.analysis.sampled import estimate_by_sampling
-from dpest.engine.executors import SpawnPool
 from dpest.inputs import Pair, pattern_pairs
 from dpest.results import Result
+from dpest.run.executors import SpawnPool
+from dpest.sampling.answer import estimate_by_sampling
 from tests.mechanisms_for_sampling import svt1
 
 PAIRS = [p for p in pattern_pairs(10) if p.name in ("half_half", "x_shape")]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from dpest.engine.convolve import sum_law
+from dpest.exact.inference.convolve import sum_law
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Atoms, Geometric, atoms, bernoulli_law, categorical_law, integers_law
 from dpest.laws.law import Continuous, Discrete, Law

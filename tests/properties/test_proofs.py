@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import dpest
 from dpest.doors.prove import proved_bound
 from dpest.errors import DpestError, ExactRefused
-from dpest.exact.certificate import Certificate
-from dpest.exact.upper import Question, upper_side
+from dpest.exact.proof.certificate import Certificate
+from dpest.exact.proof.upper import Question, upper_side
 from tests.strategies import Program, deciding_programs, finite_programs, releasing_programs
 
 programs = st.one_of(deciding_programs(), releasing_programs(), finite_programs())

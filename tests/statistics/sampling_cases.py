@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import dpest
-from dpest.analysis.sampled import estimate_by_sampling
-from dpest.engine.sampling import TracedSampler
 from dpest.inputs import Pair, pattern_pairs
 from dpest.results import Result
+from dpest.sampling.answer import estimate_by_sampling
+from dpest.sampling.sources import TracedSampler
 from tests import mechanisms_for_sampling as known
 
 CONFIDENCE = 0.95

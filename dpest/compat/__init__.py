@@ -1,0 +1,1 @@
+"""The functions of the older door, thin over the newer ones."""

@@ -1,0 +1,273 @@
+"""Output values that are still random expressions, worked out into cases: conditions, and constants or affine values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.exact.inference.component import Case
+from dpest.exact.inference.expressions import Expr, expr, number, plus, times
+from dpest.exact.inference.factors import Bound
+from dpest.lang.nodes import All, ArgExtreme, Compare, Draw, Linear, Not, Rounded, Where, draws_of, is_node, linear, plain_number
+from dpest.lang.origins import root
+from dpest.laws.law import Law
+from dpest.numerics.rationals import Rational, common_denominator, exact, floor
+from dpest.trace.atomic import has_finitely_many_points
+from dpest.trace.functions import NotFinite
+from dpest.trace.images import in_one_form
+from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
+from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
+from dpest.trace.rounds import Loop
+
+MOST_CASES = 20_000
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A leaf that is a plain value on this case."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """A leaf that is an affine expression of draws: a real number, or a lattice point where all draws are discrete."""
+
+    value: Linear
+
+    @property
+    def continuous(self) -> bool:
+        return any(not n.law.discrete for n, _ in self.value.terms if isinstance(n, Draw))
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """A leaf that is scale * floor(inner) + offset."""
+
+    inner: Linear
+    scale: Rational
+    offset: Rational
+
+
+LeafValue: TypeAlias = Constant | Affine | Floor
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """One case of some leaves: the conditions it needs, and the leaves' values."""
+
+    literals: tuple[Literal, ...]
+    values: tuple[LeafValue, ...]
+    loops: tuple[Loop, ...] = ()
+
+
+def expand(
+    leaves: Sequence[Any],
+    literals: Sequence[Literal],
+    classes: Sequence[int],
+    pins: Collection[int] = (),
+    loops: tuple[Loop, ...] = (),
+) -> list[Expansion]:
+    """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed.
+
+    Leaves at `pins` have finitely many points, and each point is a case of its own.
+    """
+    done: list[Expansion] = []
+    base = narrowed({}, literals) if any(map(is_node, leaves)) else {}
+    stack: list[tuple[tuple[Literal, ...], Bounds, tuple[LeafValue, ...]]] = [(tuple(literals), base, ())]
+    while stack:
+        held, bounds, values = stack.pop()
+        if len(values) == len(leaves):
+            one_form = in_one_form(held, values)
+            done += [Expansion(one_form, values, loops)] if one_form is not None else []
+        else:
+            at = len(values)
+            for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
+                if _in_order((*values, value), classes):
+                    stack.append((more, narrower, (*values, value)))
+        if len(done) + len(stack) > MOST_CASES:
+            raise BudgetExceeded(f"the outputs have more than {MOST_CASES} cases")
+    return done
+
+
+def pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int]:
+    """Leaves of finite draws that share noise with a leaf that has a density: each of their points is a case of its own."""
+    draws = [draws_of(x) for x in leaves]
+    linked = {id(d) for ds in draws if any(not d.law.discrete for d in ds) for d in ds}
+    size = -1
+    while linked and len(linked) != size:
+        size = len(linked)
+        touched = ([id(root(d)) for d, _ in x.terms] for x in literals)
+        linked.update(d for ids in touched if any(i in linked for i in ids) for d in ids)
+    return {
+        i for i, ds in enumerate(draws) if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
+    }
+
+
+def _in_order(values: tuple[LeafValue, ...], classes: Sequence[int]) -> bool:
+    """Whether the newest value does not come before an earlier one of its class."""
+    newest = values[-1]
+    for i in range(len(values) - 2, -1, -1):
+        if classes[i] == classes[len(values) - 1]:
+            return _rank(values[i]) <= _rank(newest)
+    return True
+
+
+def _rank(value: LeafValue) -> tuple[str, str]:
+    if isinstance(value, Constant):
+        return type(value.value).__name__, repr(value.value)
+    return "~", ""
+
+
+def _options(
+    node: Any, held: tuple[Literal, ...], bounds: Bounds, pin: bool
+) -> list[tuple[LeafValue, tuple[Literal, ...], Bounds]]:
+    """The values that one leaf can take, each with the conditions that lead to it."""
+    if not is_node(node):
+        return [(Constant(node), held, bounds)]
+    out = []
+    pending = [(held, bounds)]
+    while pending:
+        run = _Fork(*pending.pop(), pending)
+        with suppress(_Contradiction):
+            value = _leaf_value(node, run, pin)
+            out.append((value, run.literals, run.bounds))
+        if len(out) + len(pending) > MOST_CASES:
+            raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
+    return out
+
+
+class _Contradiction(Exception):
+    """The conditions taken so far cannot hold together."""
+
+
+class _Fork:
+    """Decides inequalities one way and queues the others."""
+
+    def __init__(self, literals: tuple[Literal, ...], bounds: Bounds, pending: list[Any]) -> None:
+        self.literals, self.bounds, self.pending = literals, bounds, pending
+
+    def __call__(self, literal: Literal) -> bool:
+        known = implied(literal, self.bounds)
+        if known is not None:
+            return known
+        self.pending.append(self._with((literal.negated(),)))
+        self.literals, self.bounds = self._with((literal,))
+        return True
+
+    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        chosen, left = open_options(options, self.bounds)
+        if chosen is not None:
+            return chosen
+        if not left:
+            raise _Contradiction
+        self.pending.extend(self._with(new) for _, new in left[1:])
+        self.literals, self.bounds = self._with(left[0][1])
+        return left[0][0]
+
+    def _with(self, new: tuple[Literal, ...]) -> tuple[tuple[Literal, ...], Bounds]:
+        return (*self.literals, *new), narrowed(self.bounds, new)
+
+
+def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
+    """An output value as a constant, an affine expression of draws, or a rounding of one."""
+    while isinstance(x, Where):
+        x = x.yes if decide(x.condition, run) else x.no
+    match x:
+        case Compare() | Not() | All():
+            return Constant(decide(x, run))
+        case ArgExtreme():
+            return Constant(index(x, run))
+        case _ if not is_node(x):
+            return Constant(x)
+    became: Became = {}
+    try:
+        value = affine(x, run, became)
+    except NotFinite as beyond:
+        return Constant(beyond.value)
+    if pin or not value.terms or _uneven(value):
+        return Constant(pinned(x, run, "an output", became))
+    if not any(isinstance(n, Rounded) for n, _ in value.terms):
+        return Affine(value)
+    return _rounded_value(x, value, run, became)
+
+
+def _uneven(value: Linear) -> bool:
+    """Whether a value of discrete draws alone has points that are not on one lattice: each is a case of its own."""
+    draws = draws_of(value)
+    return all(d.law.discrete for d in draws) and not all(getattr(d.law, "integral", False) for d in draws)
+
+
+_FINEST = 1 << 20  # steps per unit of a discrete value that is rounded; with more, floats do not tell its ties
+
+
+def _too_fine(inner: Linear) -> bool:
+    """Whether discrete draws alone are rounded, in steps so fine that floats cannot tell which side of a bound they lie on."""
+    discrete = all(isinstance(d, Draw) and d.law.discrete for d, _ in inner.terms)
+    return discrete and common_denominator([inner.constant, *(c for _, c in inner.terms)]) > _FINEST
+
+
+def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafValue:
+    """A value in which a rounding occurs: beside it only values with finitely many points, taken one by one."""
+    loose = [(n, c) for n, c in value.terms if not has_finitely_many_points(linear(n))]
+    if not loose and (len(value.terms) > 1 or meets_halves(value.terms[0][0], run, became)):
+        return Constant(pinned(x, run, "an output", became))
+    if len(loose) > 1 or (loose and not isinstance(loose[0][0], Rounded)):
+        raise ExactRefused("an output is a sum of a rounded value and another random value")
+    node, scale = loose[0] if loose else value.terms[0]
+    assert isinstance(node, Rounded)
+    offset = value.constant
+    for other, c in value.terms:
+        if other is not node:
+            offset += c * exact(pinned(other, run, "an output", became))
+    inner, sign = floor_form(node, run, became)
+    if not inner.terms:
+        return Constant(plain_number(scale * sign * floor(inner.constant) + offset))
+    if _too_fine(inner):
+        return Constant(pinned(x, run, "an output that rounds discrete values on lattices without a common step, and", became))
+    return Floor(inner, sign * scale, offset)
+
+
+class Numbering:
+    """Numbers draws in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.laws: list[Law] = []
+        self.of: dict[int, int] = {}
+
+    def number(self, draw: Draw) -> int:
+        """The draw's number; a new one if it was not met before."""
+        key = id(draw)
+        if key not in self.of:
+            self.of[key] = len(self.laws)
+            self.laws.append(draw.law)
+        return self.of[key]
+
+    def expression(self, terms: Sequence[tuple[Any, Rational]], constant: Rational) -> Expr:
+        """An affine expression of draws, in numbers."""
+        return expr(((self.number(d), c) for d, c in terms), constant)
+
+    def bounds(self, literals: Sequence[Literal]) -> list[Bound]:
+        """A path's conditions, in numbers."""
+        return [Bound(self.expression(x.terms, x.constant)) for x in literals]
+
+
+def floor_conditions(value: Floor, numbering: Numbering, here: Expr) -> tuple[list[Bound], list[Expr]]:
+    """here = scale * floor(a) + offset as bounds on a: k <= a < k + 1 with k = (here - offset) / scale; k must be whole."""
+    a = numbering.expression(value.inner.terms, value.inner.constant)
+    k = times(plus(here, number(value.offset), -1), 1 / value.scale)
+    gap = plus(plus(k, number(1)), a, -1)  # > 0
+    if all(d.law.discrete for d, _ in value.inner.terms if isinstance(d, Draw)):
+        gap = plus(gap, number(exact(1) / common_denominator([gap.constant, *(c for _, c in gap.terms)])), -1)
+    whole = all(x.denominator == 1 for x in (k.constant, *(c for _, c in k.terms)))
+    return [Bound(plus(a, k, -1)), Bound(gap)], [] if whole else [k]
+
+
+def conditions_case(literals: Sequence[Literal]) -> Case:
+    """A case without outputs: the probability that the conditions hold."""
+    numbering = Numbering()
+    bounds = numbering.bounds(literals)
+    return Case(tuple(numbering.laws), tuple(bounds), ())

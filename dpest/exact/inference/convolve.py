@@ -1,0 +1,205 @@
+"""Draws that occur only through one linear combination, replaced by its law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from dpest.exact.inference.expressions import Expr, expr
+from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Integral
+from dpest.laws.continuous import Gaussian, Laplace
+from dpest.laws.discrete import Atoms
+from dpest.laws.laplace_sum import LaplaceSum
+from dpest.laws.law import Continuous, Discrete, Law
+from dpest.laws.panels import Panels, tabulate
+from dpest.numerics.logspace import Floats, log_sum_by_row
+from dpest.numerics.quadrature import with_tails
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+
+_REACH = -300.0
+_MOST_POINTS = 4000
+
+Merged = tuple[dict[int, Law], list[Bound], list[Factor], list[Expr]]
+
+
+def merged_sums(laws: dict[int, Law], bounds: list[Bound], factors: list[Factor], equations: Sequence[Expr] = ()) -> Merged:
+    """The same problem with each such combination as one draw, where that spares integrals.
+
+    While equations are unsolved only sums with a closed form are merged: solving takes one draw out of the others.
+    """
+    rows = [*_rows(bounds, factors), *equations]
+    for group in _proportional(laws, rows):
+        for family in _families(laws, group, _weights(rows, group)):
+            laws, bounds, factors, equations = _merged(laws, bounds, factors, equations, rows, family)
+        left = [v for v in group if v in laws]
+        alone = len(left) == 2 and not any(v not in group for e in rows if e.coefficient(group[0]) for v in e.variables())
+        # Solving an equation takes one of two draws; of more, the table of their sum is what is needed anyway.
+        if len(left) > (2 if equations else 1) and not alone:
+            laws, bounds, factors, equations = _merged(laws, bounds, factors, equations, rows, left)
+    return laws, bounds, factors, list(equations)
+
+
+def _merged(
+    laws: dict[int, Law],
+    bounds: list[Bound],
+    factors: list[Factor],
+    equations: Sequence[Expr],
+    rows: list[Expr],
+    group: list[int],
+) -> Merged:
+    """The problem with one group of draws as a single one; as it was where their sum has no law here."""
+    law = _sum_law(laws, group, _weights(rows, group))
+    if law is None:
+        return laws, bounds, factors, list(equations)
+    lead, gone = group[0], set(group[1:])
+    return (
+        {v: (law if v == lead else x) for v, x in laws.items() if v not in gone},
+        [replace(b, expression=_without(b.expression, gone)) for b in bounds],
+        [_factor_without(f, gone) for f in factors],
+        [_without(e, gone) for e in equations],
+    )
+
+
+def _rows(bounds: Sequence[Bound], factors: Sequence[Factor]) -> list[Expr]:
+    rows = [b.expression for b in bounds]
+    for f in factors:
+        match f:
+            case Density(place=place):
+                rows.append(place)
+            case Between(lowers=lowers, uppers=uppers):
+                rows.extend(lowers + uppers)
+    return rows
+
+
+def _proportional(laws: dict[int, Law], rows: list[Expr]) -> list[list[int]]:
+    """Draws whose columns of coefficients are proportional, two or more at a time."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    columns: dict[int, list[tuple[int, Rational]]] = {v: [] for v in laws}
+    for i, e in enumerate(rows):
+        for v, c in e.terms:
+            if v in columns:
+                columns[v].append((i, c))
+    for v, column in columns.items():
+        if column:
+            lead = column[0][1]
+            key = (laws[v].discrete, *((i, c / lead) for i, c in column))
+            groups.setdefault(key, []).append(v)
+    return [g for g in groups.values() if len(g) > 1]
+
+
+def _weights(rows: list[Expr], group: list[int]) -> list[Rational]:
+    row = next(e for e in rows if e.coefficient(group[0]))
+    return [row.coefficient(v) / row.coefficient(group[0]) for v in group]
+
+
+def _families(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> list[list[int]]:
+    """Draws of the group whose sum has a closed form: Gaussians, Laplace draws of one scale, finite ones on one lattice."""
+    found: dict[object, list[int]] = {}
+    for v, w in zip(group, weights, strict=True):
+        law = laws[v]
+        if isinstance(law, Gaussian):
+            found.setdefault("gaussian", []).append(v)
+        elif isinstance(law, Laplace):
+            found.setdefault(("laplace", abs(w) * exact(law.b)), []).append(v)
+        elif isinstance(law, Discrete) and law.finite and law.integral:
+            found.setdefault(("finite", abs(w)), []).append(v)
+    return [members for members in found.values() if len(members) > 1]
+
+
+def _sum_law(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> Law | None:
+    """The law of (combination) / (coefficient of the first draw): it takes the first draw's place."""
+    total: Law = laws[group[0]]
+    for v, w in zip(group[1:], weights[1:], strict=True):
+        step = sum_law(total, laws[v], w)
+        if step is None:
+            return None
+        total = step
+    return total
+
+
+@lru_cache(maxsize=256)
+def sum_law(a: Law, b: Law, weight: Rational | float) -> Law | None:
+    """The law of A + weight * B for independent A and B; None where there are too many points."""
+    weight = exact(weight)
+    if isinstance(a, Gaussian) and isinstance(b, Gaussian):
+        return Gaussian(math.hypot(a.sigma, float(weight) * b.sigma))
+    if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and abs(weight) * exact(b.b) == exact(a.b):
+        return LaplaceSum(a.b, 2 if isinstance(a, Laplace) else a.n + 1)
+    if isinstance(a, Discrete) and isinstance(b, Discrete):
+        return _atoms_sum(a, b, weight)
+    if isinstance(a, Continuous) and isinstance(b, Continuous):
+        return _density_sum(a, b, weight)
+    return None
+
+
+def _atoms_sum(a: Discrete, b: Discrete, weight: Rational) -> Atoms | None:
+    if not (a.finite and b.finite and a.integral and b.integral and weight.denominator == 1):
+        return None
+    (x, log_p), (y, log_q) = a.window(0.0), b.window(0.0)
+    if len(x) * len(y) > _MOST_POINTS * 250:
+        return None
+    sums = np.add.outer(x, float(weight) * y).ravel()
+    points, where = np.unique(sums, return_inverse=True)
+    logs = log_sum_by_row(where.ravel(), np.add.outer(log_p, log_q).ravel(), len(points))
+    if len(points) > _MOST_POINTS:
+        return None
+    return Atoms(tuple(points.tolist()), tuple(logs.tolist()), f"{a.words()} + {float(weight):g} * {b.words()}")
+
+
+def _density_sum(a: Continuous, b: Continuous, ratio: Rational) -> Continuous:
+    # Variable 0 is integrated out, variable 1 is the sum; the narrower of the two is integrated over the wider's density.
+    weight = float(ratio)
+    if abs(weight) * b.scale <= a.scale:
+        factor = Integral(0, b, (), (), (Density(a, expr(((0, -ratio), (1, ONE)), ZERO)),))
+        shift = 0.0
+    else:
+        factor = Integral(0, a, (), (), (Density(b, expr(((0, -1 / ratio), (1, 1 / ratio)), ZERO)),))
+        shift = -math.log(abs(weight))
+    kinks = tuple(sorted({x + weight * y for x in a.kinks for y in b.kinks}))
+    scale = min(a.scale, abs(weight) * b.scale)
+    low, high = _range(a, b, weight)
+    inside = [k for k in kinks if low < k < high]
+    edges = with_tails(np.array([inside]).reshape(1, -1), np.array([low]), np.array([high]), scale)[0]
+    name = f"{a.words()} + {weight:g} * {b.words()}"
+
+    def log_f(x: Floats) -> Answer:
+        logs, error = factor.log({1: x})
+        return logs + shift, error
+
+    return tabulate(log_f, edges, kinks, scale, name, trusted=-_REACH - 50.0, concave=a.log_concave and b.log_concave)
+
+
+def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:
+    """Where the sum's density is tabulated: as far as both tables support it to full accuracy."""
+    one = list(zip(a.reach(_REACH), a.support, strict=True))
+    two = [(weight * r, weight * s) for r, s in zip(b.reach(_REACH), b.support, strict=True)]
+    if weight < 0:
+        two.reverse()
+    margin = 40 * max(a.scale, abs(weight) * b.scale) if isinstance(a, Panels) or isinstance(b, Panels) else 0.0
+    ends = []
+    for sign, (r, s), (q, t) in zip((-1, 1), one, two, strict=True):
+        whole = r == s and q == t and math.isfinite(s + t)
+        farther = max(sign * r, sign * q)
+        ends.append(r + q if whole else sign * (farther - min(margin, 0.25 * abs(farther))))
+    return ends[0], ends[1]
+
+
+def _without(e: Expr, gone: set[int]) -> Expr:
+    return Expr(tuple((v, c) for v, c in e.terms if v not in gone), e.constant)
+
+
+def _factor_without(f: Factor, gone: set[int]) -> Factor:
+    match f:
+        case Density():
+            return replace(f, place=_without(f.place, gone))
+        case Between():
+            return replace(
+                f,
+                lowers=tuple(_without(e, gone) for e in f.lowers),
+                uppers=tuple(_without(e, gone) for e in f.uppers),
+            )
+    return f

@@ -1,0 +1,217 @@
+"""The two laws on one independent block of output coordinates, as functions that can be evaluated and compared."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dpest.errors import BudgetExceeded
+from dpest.exact.inference.component import Component, Parts, Placed
+from dpest.exact.inference.eliminate import Measure, eliminate
+from dpest.exact.inference.expressions import Expr, expr
+from dpest.exact.inference.factors import Factor
+from dpest.numerics.logspace import Floats, log_sum
+
+MOST_POINTS = 400_000
+_Answer = TypeVar("_Answer")
+
+
+class Kind(Enum):
+    """What a coordinate of an output can be."""
+
+    REAL = "real"
+    LATTICE = "lattice"
+
+
+class Measures:
+    """Eliminated components, and answers about pairs of laws, each worked out once."""
+
+    def __init__(self) -> None:
+        self.known: dict[Component, Measure] = {}
+        self.answers: dict[Any, Any] = {}
+
+    def of(self, component: Component) -> Measure:
+        """The component's measure on its outputs."""
+        found = self.known.get(component)
+        if found is None:
+            found = self.known[component] = eliminate(component)
+        return found
+
+    def once(self, key: Any, owner: Any, work: Callable[[], _Answer]) -> _Answer:
+        """What `work` gives, worked out once for each key; its owner is kept, so that no other object can come to have its id."""
+        if key not in self.answers:
+            self.answers[key] = (owner, work())
+        found: _Answer = self.answers[key][1]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One law on a block: a sum over cases of products of components."""
+
+    cases: tuple[tuple[Parts, int], ...]
+    measures: Measures = field(repr=False)
+
+    def log(self, y: Floats) -> tuple[Floats, Floats]:
+        """ln of the density (or probability) at each row of y, and bounds on their relative errors."""
+        totals: list[Floats] = []
+        errors: list[Floats] = []
+        for parts, count in self.cases:
+            total, error = np.full(y.shape[0], math.log(count)), np.zeros(y.shape[0])
+            for placed, times in parts:
+                logs, e = self._component(placed, y)
+                total, error = total + times * logs, error + times * e
+            totals.append(total)
+            errors.append(error)
+        if not totals:
+            return np.full(y.shape[0], -np.inf), np.zeros(y.shape[0])
+        if len(totals) == 1:
+            return totals[0], errors[0]
+        whole = log_sum(np.stack(totals), axis=0)
+        known = np.where(whole > -np.inf, whole, np.inf)
+        return whole, sum((np.exp(t - known) * e for t, e in zip(totals, errors, strict=True)), np.zeros(y.shape[0]))
+
+    def _component(self, placed: Placed, y: Floats) -> tuple[Floats, Floats]:
+        measure = self.measures.of(placed.component)
+        return measure.log(y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0)))
+
+    @cached_property
+    def impossible(self) -> bool:
+        """Whether every case contradicts itself."""
+        return all(any(self.measures.of(p.component).impossible for p, _ in parts) for parts, _ in self.cases)
+
+    @cached_property
+    def log_total(self) -> float:
+        """ln of the probability that any output of the block comes about: its conditions, without what is released."""
+        totals = []
+        for parts, count in self.cases:
+            total = math.log(count)
+            for placed, times in parts:
+                total += times * self._log_any(placed.component)
+            totals.append(total)
+        return float(log_sum(np.array(totals)))
+
+    def _log_any(self, component: Component) -> float:
+        bounds = frozenset(b for b in component.bounds if all(v >= 0 for v, _ in b.expression.terms))
+        folded = frozenset((f, k) for f, k in component.folded if all(v >= 0 for v in f.scope))
+        bare = replace(component, bounds=bounds, folded=folded, equations=frozenset(), wholes=frozenset(), outputs=0)
+        return float(self.measures.of(bare).log(np.empty((1, 0)))[0][0])
+
+    @cached_property
+    def log_floor(self) -> float:
+        """The log density below which nothing is claimed."""
+        floors = [self.measures.of(p.component).log_floor for parts, _ in self.cases for p, _ in parts]
+        return max(floors, default=-math.inf)
+
+    def factors(self) -> Iterator[Factor]:
+        """The factors that the law is made of."""
+        for parts, _ in self.cases:
+            for placed, _ in parts:
+                yield from self.measures.of(placed.component).factors
+
+    def kinks(self) -> list[Expr]:
+        """Hyperplanes in the block's coordinates across which the density need not be smooth."""
+        out = []
+        for parts, _ in self.cases:
+            for placed, _ in parts:
+                names = {-1 - i: -1 - j for i, j in enumerate(placed.outputs)}
+                for k in self.measures.of(placed.component).kinks():
+                    out.append(expr(((names[v], c) for v, c in k.terms), k.constant))
+        return out
+
+    @cached_property
+    def key(self) -> frozenset[tuple[Parts, int]]:
+        """Equal for sides that are the same law."""
+        return frozenset(self.cases)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some output coordinates that are independent of all others, under both inputs."""
+
+    kinds: tuple[Kind, ...]
+    left: Side
+    right: Side
+    points: Callable[[], Floats] | None = None  # for a lattice: candidate points, one per row
+    scale: float = 1.0  # the smallest of any law in it
+    widest: float = 1.0  # the largest
+
+    @property
+    def dimension(self) -> int:
+        return len(self.kinds)
+
+    @cached_property
+    def log_floor(self) -> float:
+        """The log density below which nothing is claimed."""
+        return max(self.left.log_floor, self.right.log_floor)
+
+    @cached_property
+    def equal(self) -> bool:
+        """Whether the two laws are the same, case by case."""
+        return self.left.key == self.right.key
+
+
+def split_blocks(
+    left: Sequence[list[Placed]], right: Sequence[list[Placed]]
+) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """(common, rest): groups of coordinates that are independent of all others, and those on which cases differ.
+
+    A group is common where every case of a law has the same part there: the sum over cases then leaves it a factor.
+    """
+    joined = _connected([*left, *right])
+    common = [b for b in joined if all(_same_everywhere(side, b) for side in (left, right))]
+    rest = tuple(sorted(j for b in joined if b not in common for j in b))
+    return common, rest
+
+
+def _connected(cases: Sequence[list[Placed]]) -> list[tuple[int, ...]]:
+    groups: list[set[int]] = []
+    for placed in itertools.chain.from_iterable(cases):
+        if placed.outputs:
+            touching = [g for g in groups if g & set(placed.outputs)]
+            groups = [g for g in groups if g not in touching] + [set(placed.outputs).union(*touching)]
+    return sorted(tuple(sorted(g)) for g in groups)
+
+
+def _same_everywhere(cases: Sequence[list[Placed]], block: tuple[int, ...]) -> bool:
+    return len({_restricted(case, block) for case in cases}) <= 1
+
+
+def _restricted(case: list[Placed], block: tuple[int, ...]) -> Parts:
+    index = {j: i for i, j in enumerate(block)}
+    inside = [p for p in case if p.outputs and set(p.outputs) <= set(block)]
+    return frozenset(Counter(Placed(p.component, tuple(index[j] for j in p.outputs)) for p in inside).items())
+
+
+def _weights(case: list[Placed]) -> Parts:
+    return frozenset(Counter(p for p in case if not p.outputs).items())
+
+
+def common_side(cases: Sequence[list[Placed]], block: tuple[int, ...], measures: Measures) -> Side:
+    """One law on a block on which all its cases agree."""
+    return Side(((_restricted(cases[0], block), 1),) if cases else (), measures)
+
+
+def joint_side(cases: Sequence[list[Placed]], rest: tuple[int, ...], measures: Measures) -> Side:
+    """One law on the coordinates on which its cases differ, with the weights of the cases."""
+    if not rest and len(cases) == 1 and len(cases[0]) == 1 and not cases[0][0].outputs:  # one star of conditions
+        return Side(((frozenset(((cases[0][0], 1),)), 1),), measures)
+    found = Counter(_restricted(c, rest) | _weights(c) for c in cases)
+    return Side(tuple(found.items()), measures)
+
+
+def product_points(columns: Sequence[Floats]) -> Floats:
+    """All combinations of the coordinates' candidate values, one per row."""
+    count = math.prod(len(c) for c in columns)
+    if count > MOST_POINTS:
+        raise BudgetExceeded(f"{count} lattice points of a joint output; at most {MOST_POINTS} are enumerated")
+    grid = np.meshgrid(*columns, indexing="ij")
+    return np.stack([g.ravel() for g in grid], axis=1) if columns else np.empty((1, 0))

@@ -1,0 +1,193 @@
+"""Two traces -> the privacy loss of the pair, both directions, with the place where it is largest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpest.exact.inference.factors import depth
+from dpest.exact.loss.blocks import Kind, Measures
+from dpest.exact.loss.buckets import Bucket, Group, buckets
+from dpest.exact.loss.logs import BothWays, Sup
+from dpest.exact.loss.strata import Stratum
+from dpest.exact.loss.supremum import ANY, supremum
+from dpest.exact.loss.undone import Layer, Layers, undone
+from dpest.trace.explore import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class StratumLoss:
+    """One stratum's loss in one direction: the sum over its blocks."""
+
+    stratum: Stratum
+    sups: tuple[Sup, ...]
+    value: float
+    lower: float
+    upper: float
+    log_p: float  # of the likeliest law's mass or density at the place
+    log_q: float
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """The loss in one direction: the worst bucket, and the worst stratum of each of its groups."""
+
+    value: float
+    lower: float
+    upper: float
+    bucket: Bucket | None
+    parts: tuple[StratumLoss, ...]
+    settled: bool = True  # whether unexplored paths weigh nothing beside it
+    log_unseen: float = -math.inf  # where the other law was not seen to produce the event: what it may weigh there at most
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The losses in both directions, and everything that they were taken over."""
+
+    forward: Loss
+    backward: Loss
+    buckets: tuple[Bucket, ...]
+    log_unexplored: tuple[float, float]
+
+
+_NEGLIGIBLE = 25.0  # nats by which unexplored mass must be smaller than an output's to be negligible beside it
+
+ZERO = Loss(0.0, 0.0, 0.0, None, ())
+
+
+# Upper bounds on the loss in both directions that are proved in another way; None where there are none.
+Proof = Callable[[], tuple[float, float] | None]
+
+
+def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: Proof = lambda: None) -> Comparison:
+    """The privacy loss between the programs' outputs; `proof` is asked for where suprema are slow."""
+    measures = measures or Measures()
+    left, right, layers = undone(left, right)
+    found = [replace(b, layers=_of_bucket(b, layers)) if layers else b for b in buckets(left, right, measures)]
+    unexplored = left.log_unexplored, right.log_unexplored
+    ways: list[list[Loss]] = [[], []]
+    bounds: tuple[float, float] | None = None
+    least = (-math.inf, -math.inf)  # the upper ends of what was not looked at
+    for i, bucket in enumerate(found):
+        if i and _slow(bucket):
+            bounds = bounds or proof()
+            if bounds is not None and all(_reached(losses, bound) for losses, bound in zip(ways, bounds, strict=True)):
+                least = bounds
+                continue
+        groups = [_group_losses(g) for g in bucket.groups]
+        for way, missing in ((0, unexplored), (1, unexplored[::-1])):
+            loss = _bucket_loss(bucket, [g[way] for g in groups], missing)
+            if loss is not None:
+                ways[way].append(loss)
+    forward, backward = (_worst(losses) for losses in ways)
+    forward = replace(forward, upper=max(forward.upper, least[0]))
+    backward = replace(backward, upper=max(backward.upper, least[1]))
+    return Comparison(forward, backward, tuple(found), unexplored)
+
+
+def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, tuple[Layer, ...]]:
+    """The functions that outputs of the bucket went through before they were taken off, by position."""
+    return {i: layers[bucket.structure, i] for i in range(bucket.size) if (bucket.structure, i) in layers}
+
+
+def _slow(bucket: Bucket) -> bool:
+    """Whether a density of the bucket is an integral of integrals."""
+    blocks = (b for g in bucket.groups for s in g.strata for b in s.blocks if Kind.REAL in b.kinds)
+    return any(depth(f) > 1 for b in blocks for side in (b.left, b.right) for f in side.factors())
+
+
+def _reached(losses: list[Loss], bound: float) -> bool:
+    """Whether a loss was found that no other can exceed by more than branch and bound leaves open."""
+    return max((x.lower for x in losses), default=-math.inf) >= bound - 2e-6 * max(1.0, bound)
+
+
+def _worst(losses: list[Loss]) -> Loss:
+    """The largest loss. One that still grows where exploration stopped has no upper bound."""
+    if not losses:
+        return ZERO
+    worst = max(losses, key=lambda loss: (loss.value, loss.settled))
+    upper = max(loss.upper for loss in losses)
+    settled = max((loss.value for loss in losses if loss.settled), default=0.0)
+    if worst.value > settled + 1e-9 * max(1.0, settled) and not worst.settled:
+        upper = math.inf
+    return replace(worst, lower=max(loss.lower for loss in losses), upper=upper)
+
+
+def _group_losses(group: Group) -> tuple[StratumLoss | None, StratumLoss | None]:
+    """The worst stratum in each direction; None where the law cannot produce any of them."""
+    best: list[StratumLoss | None] = [None, None]
+    upper = [-math.inf, -math.inf]
+    for stratum in group.strata:
+        sups = _suprema(stratum, [b.lower if b is not None else -math.inf for b in best])
+        for way in (0, 1):
+            loss = _stratum_loss(stratum, sups, way)
+            if loss is None:
+                continue
+            upper[way] = max(upper[way], loss.upper)
+            current = best[way]
+            if current is None or loss.value > current.value:
+                best[way] = loss
+    return _capped(best[0], upper[0]), _capped(best[1], upper[1])
+
+
+def _suprema(stratum: Stratum, reached: list[float]) -> list[BothWays]:
+    """The losses of a stratum's blocks; a single hard one need only be known where it adds to more than was reached."""
+    easy = {i: supremum(b) for i, b in enumerate(stratum.blocks) if b.dimension == 0 or b.equal}
+    worth = ANY
+    if len(easy) == len(stratum.blocks) - 1:
+        given = [(s.forward.upper, s.backward.upper) for s in easy.values()]
+        forward, backward = (reached[way] - sum(g[way] for g in given if math.isfinite(g[way])) for way in (0, 1))
+        worth = (forward, backward) if all(math.isfinite(x) for g in given for x in g) else ANY
+    return [easy[i] if i in easy else supremum(b, worth) for i, b in enumerate(stratum.blocks)]
+
+
+def _capped(loss: StratumLoss | None, upper: float) -> StratumLoss | None:
+    if loss is None or upper <= loss.upper:
+        return loss
+    return StratumLoss(loss.stratum, loss.sups, loss.value, loss.lower, upper, loss.log_p, loss.log_q)
+
+
+def _stratum_loss(stratum: Stratum, sups: list[BothWays], way: int) -> StratumLoss | None:
+    """Independent blocks add, per direction; one impossible block makes the whole stratum impossible."""
+    chosen = [(s.forward, s.backward)[way] for s in sups]
+    if any(not s.possible for s in chosen):
+        return None
+    return StratumLoss(
+        stratum,
+        tuple(chosen),
+        math.fsum(s.value for s in chosen) if all(math.isfinite(s.value) for s in chosen) else math.inf,
+        sum(s.lower for s in chosen),
+        sum(s.upper for s in chosen),
+        sum(s.log_p for s in chosen),
+        sum(s.log_q for s in chosen),
+    )
+
+
+def _bucket_loss(bucket: Bucket, parts: list[StratumLoss | None], unexplored: tuple[float, float]) -> Loss | None:
+    """Groups share no noise: their losses add. Mass on unexplored paths may belong to any event: it widens the bracket."""
+    if any(p is None for p in parts):
+        return None
+    kept = tuple(p for p in parts if p is not None)
+    value = sum(p.value for p in kept)
+    lower, upper = sum(p.lower for p in kept), sum(p.upper for p in kept)
+    missing_p, missing_q = unexplored
+    settled = True
+    if missing_p > -math.inf or missing_q > -math.inf:
+        log_p, log_q = sum(p.log_p for p in kept), sum(p.log_q for p in kept)
+        settled = min(log_p - missing_p, log_q - missing_q) > _NEGLIGIBLE
+        if value == math.inf:
+            value, lower, upper = _unproved(log_p, missing_q)
+            return Loss(value, lower, upper, bucket, kept, settled, missing_q)
+        lower -= float(np.logaddexp(0.0, missing_q - log_q))
+        upper += float(np.logaddexp(0.0, missing_p - log_p))
+    return Loss(value, lower, upper, bucket, kept, settled)
+
+
+def _unproved(log_p: float, missing_q: float) -> tuple[float, float, float]:
+    """An output seen on one side only, while the other side has unexplored paths that may produce it."""
+    at_least = log_p - missing_q
+    return at_least, at_least, math.inf

@@ -1,0 +1,192 @@
+"""Splits the cases of some outputs into strata of one shape, and each stratum into blocks of independent coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import ExactRefused
+from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor
+from dpest.exact.inference.component import Placed
+from dpest.exact.inference.lattice import meeting
+from dpest.exact.inference.stars import condition_components
+from dpest.exact.inference.symmetry import canonical
+from dpest.exact.loss.blocks import Block, Kind, Measures, Side, common_side, joint_side, product_points, split_blocks
+from dpest.exact.loss.coordinates import Frame, Rows, frame_of, kind_of, rows_of, simplifying
+from dpest.laws.law import Continuous
+from dpest.numerics.linear import Matrix
+from dpest.numerics.logspace import Floats
+from dpest.trace.columns import constant_key
+
+NO_COORDINATES = Frame((), ())
+ANY = "?"
+REAL = "real"
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """All outputs of one shape: what the leaves are, and the two laws on their coordinates, block by block."""
+
+    leaves: tuple[tuple[int, Any], ...]  # (position in the output, Constant, or the coordinate's number)
+    blocks: tuple[Block, ...]
+    members: tuple[tuple[int, ...], ...]  # the coordinates of each block
+    frame: Frame  # what the coordinates are in terms of the output
+    multiplicity: int = 1
+
+
+def strata(
+    left: list[Expansion], right: list[Expansion], positions: list[int], exchange: list[int], measures: Measures
+) -> list[Stratum]:
+    """The strata of the outputs at some positions, from their cases under either input."""
+    lattice = {
+        i
+        for case in (*left, *right)
+        for i, x in enumerate(case.values)
+        if isinstance(x, Floor) or (isinstance(x, Affine) and not x.continuous)
+    }
+    keyed: dict[Any, tuple[list[Expansion], list[Expansion]]] = {}
+    for side, cases in enumerate((left, right)):
+        for case in cases:
+            keyed.setdefault(_shape(case, lattice), ([], []))[side].append(case)
+    out = []
+    for shape, (p, q) in keyed.items():
+        many = _arrangements(shape, exchange)
+        out.extend(_reduced_strata(shape, p, q, positions, many, measures))
+    return out
+
+
+def _shape(case: Expansion, lattice: set[int]) -> tuple[Any, ...]:
+    out: list[Any] = []
+    for i, x in enumerate(case.values):
+        if isinstance(x, Affine) and x.continuous:
+            out.append((REAL,))
+        elif i in lattice and _is_number(x):
+            out.append((ANY,))
+        else:
+            assert isinstance(x, Constant)
+            out.append(("=", constant_key(x.value)))
+    return tuple(out)
+
+
+def _is_number(x: Any) -> bool:
+    if not isinstance(x, Constant):
+        return True
+    return isinstance(x.value, int | float) and math.isfinite(x.value)
+
+
+def _arrangements(shape: tuple[Any, ...], exchange: list[int]) -> int:
+    """How many outputs a sorted one stands for."""
+    by_class: dict[int, Counter[Any]] = {}
+    for i, key in enumerate(shape):
+        by_class.setdefault(exchange[i], Counter())[key] += 1
+    total = 1
+    for counts in by_class.values():
+        total *= math.factorial(sum(counts.values())) // math.prod(math.factorial(k) for k in counts.values())
+    return total
+
+
+def _reduced_strata(
+    shape: tuple[Any, ...],
+    left: list[Expansion],
+    right: list[Expansion],
+    positions: list[int],
+    multiplicity: int,
+    measures: Measures,
+) -> list[Stratum]:
+    """Cases whose outputs satisfy different linear identities live on different subspaces: strata of their own."""
+    kinds = [Kind.REAL if key[0] == REAL else Kind.LATTICE for key in shape if key[0] != "="]
+    leaves: list[tuple[int, Any]] = []
+    for i, key in enumerate(shape):
+        value: Any = (left or right)[0].values[i] if key[0] == "=" else sum(1 for _, v in leaves if isinstance(v, int))
+        leaves.append((positions[i], value))
+    if not kinds:
+        p, q = ([_placed(case, measures) for case in cases] for cases in (left, right))
+        return [constant_stratum(p, q, measures, tuple(leaves), multiplicity)]
+    keyed: dict[Any, tuple[list[Rows], list[Rows]]] = {}
+    for side, cases in enumerate((left, right)):
+        for case in cases:
+            name = canonical(case)
+            key = ("rows", id(case) if name is None else name, shape)
+            rows = measures.once(key, case, partial(rows_of, case, shape, kinds))
+            keyed.setdefault(rows.subspace, ([], []))[side].append(rows)
+    return [
+        _stratum(tuple(leaves), new_kinds, transform, p, q, multiplicity, measures)
+        for cases in keyed.values()
+        for new_kinds, transform, p, q in _apart(kinds, *cases)
+    ]
+
+
+Apart = tuple[list[Kind], Matrix, list[Rows], list[Rows]]
+
+
+def _apart(kinds: list[Kind], left: list[Rows], right: list[Rows]) -> list[Apart]:
+    """Cases whose lattice coordinates have no point in common can never return the same output: strata of their own."""
+    both = [*left, *right]
+    transform = simplifying(both[0], kinds, any(c.floors for c in both))
+    new = [kind_of(row, kinds, both[0]) for row in transform]
+    marks: list[list[int]] = []
+    for j, kind in enumerate(new):
+        if kind is Kind.LATTICE:
+            marks.append(meeting([case.lattice(transform, j, kind) for case in both]))
+    keyed: dict[tuple[int, ...], tuple[list[Rows], list[Rows]]] = {}
+    for i, case in enumerate(both):
+        keyed.setdefault(tuple(m[i] for m in marks), ([], []))[i >= len(left)].append(case)
+    return [(new, transform, p, q) for p, q in keyed.values()]
+
+
+def constant_stratum(
+    left: list[list[Placed]],
+    right: list[list[Placed]],
+    measures: Measures,
+    leaves: tuple[tuple[int, Any], ...] = (),
+    multiplicity: int = 1,
+) -> Stratum:
+    """Constants alone: what counts is how likely their conditions are."""
+    sides = [joint_side(cases, (), measures) for cases in (left, right)]
+    return Stratum(leaves, (Block((), sides[0], sides[1]),), ((),), NO_COORDINATES, multiplicity)
+
+
+def _placed(case: Expansion, measures: Measures) -> list[Placed]:
+    """The components of a case's conditions, split once."""
+    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals, case.loops))
+
+
+def _stratum(
+    leaves: tuple[tuple[int, Any], ...],
+    kinds: list[Kind],
+    transform: Matrix,
+    left: list[Rows],
+    right: list[Rows],
+    multiplicity: int,
+    measures: Measures,
+) -> Stratum:
+    cases = (*left, *right)
+    frame = frame_of(transform, [[c.lattice(transform, j, kind) for c in cases] for j, kind in enumerate(kinds)], kinds)
+    placed = [[case.placed(frame) for case in side] for side in (left, right)]
+    common, rest = split_blocks(placed[0], placed[1])
+    members = [*common, rest]
+    blocks = []
+    for i, b in enumerate(members):
+        make = joint_side if i == len(common) else common_side
+        p, q = (make(side, b, measures) for side in placed)
+        blocks.append(_block(b, p, q, kinds, cases, frame))
+    return Stratum(leaves, tuple(blocks), tuple(members), frame, multiplicity)
+
+
+def _block(members: tuple[int, ...], left: Side, right: Side, kinds: list[Kind], cases: Sequence[Rows], frame: Frame) -> Block:
+    own = tuple(kinds[j] for j in members)
+    if len(set(own)) > 1:
+        raise ExactRefused("an output coordinate with a density and one with single points share noise")
+    scales = [law.scale for c in cases for law in c.numbering.laws if isinstance(law, Continuous)] or [1.0]
+
+    def points() -> Floats:
+        columns = [np.unique(np.concatenate([c.points(frame, j) for c in cases])) for j in members]
+        return product_points(columns)
+
+    return Block(own, left, right, points if Kind.LATTICE in own else None, min(scales), max(scales))

@@ -1,0 +1,98 @@
+"""Finite domains: every adjacent pair is listed, and pairs that must have the same loss are listed once."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dpest.errors import BudgetExceeded, InvalidInput
+from dpest.lang.nodes import Draw, Linear, ancestors, children, is_node
+from dpest.trace.explore import Trace
+
+MOST_PAIRS = 20_000
+
+
+def adjacent_pairs(values: Sequence[Any], n: int | None, adjacency: str, sensitivity: float) -> Iterator[tuple[Any, Any]]:
+    """Every unordered pair of adjacent inputs: rows from `values`, a bare value where n is None."""
+    if adjacency in ("linf", "l1", "monotone") and not all(isinstance(v, int | float) for v in values):
+        raise InvalidInput(f'adjacency="{adjacency}" compares numbers; for other values write adjacency="replace"')
+    if n is None:
+        yield from (p for p in itertools.combinations(values, 2) if adjacency == "replace" or abs(p[0] - p[1]) <= sensitivity)
+        return
+    count = 0
+    for left in itertools.product(values, repeat=n):
+        for right in _neighbours(left, values, adjacency, sensitivity):
+            count += 1
+            if count > MOST_PAIRS:
+                raise BudgetExceeded(
+                    f"{len(values)} values in {n} rows have more than {MOST_PAIRS} adjacent pairs: lower n or shrink the domain"
+                )
+            yield list(left), list(right)
+
+
+def _neighbours(left: tuple[Any, ...], values: Sequence[Any], adjacency: str, sensitivity: float) -> Iterator[tuple[Any, ...]]:
+    """The adjacent inputs that come after `left` in the order of the domain, and shorter ones."""
+    rank = {id(v): k for k, v in enumerate(values)}
+    if adjacency == "add_remove":
+        yield from dict.fromkeys(left[:i] + left[i + 1 :] for i in range(len(left)))
+        return
+    if adjacency in ("replace", "l1"):
+        for i, old in enumerate(left):
+            for new in values[rank[id(old)] + 1 :]:
+                if adjacency == "replace" or abs(new - old) <= sensitivity:
+                    yield (*left[:i], new, *left[i + 1 :])
+        return
+    for right in itertools.product(values, repeat=len(left)):
+        steps = [b - a for a, b in zip(left, right, strict=True)]
+        ordered = adjacency != "monotone" or all(s >= 0 for s in steps)
+        later = adjacency == "monotone" or [rank[id(v)] for v in left] < [rank[id(v)] for v in right]
+        if any(steps) and ordered and later and max(map(abs, steps)) <= sensitivity:
+            yield right
+
+
+def symmetry_key(left: Trace, right: Trace) -> Any:
+    """Equal for pairs whose losses must be equal; None where nothing is known.
+
+    Where each program is one path and no two of its outputs share a draw, the loss does not depend on the outputs' order.
+    """
+    if len(left.paths) != 1 or len(right.paths) != 1:
+        return None
+    a, b = left.paths[0].output, right.paths[0].output
+    if a.structure != b.structure or left.paths[0].conditions or right.paths[0].conditions:
+        return None
+    if _sharing(a.leaves) or _sharing(b.leaves):
+        return None
+    marks = [(_mark(x), _mark(y)) for x, y in zip(a.leaves, b.leaves, strict=True)]
+    forward, backward = Counter(marks), Counter((y, x) for x, y in marks)
+    return frozenset([frozenset(forward.items()), frozenset(backward.items())])
+
+
+def _sharing(leaves: Sequence[Any]) -> bool:
+    seen: set[int] = set()
+    for x in leaves:
+        draws = {id(n) for n in ancestors(x) if isinstance(n, Draw)} if is_node(x) else set()
+        if draws & seen:
+            return True
+        seen |= draws
+    return False
+
+
+def _mark(x: Any) -> Any:
+    """A leaf up to the names of its draws."""
+    names: dict[int, int] = {}
+
+    def of(node: Any) -> Any:
+        if not is_node(node):
+            return (type(node).__name__, repr(node))
+        if isinstance(node, Draw):
+            return ("draw", names.setdefault(id(node), len(names)), node.law)
+        own: tuple[Any, ...] = (type(node).__name__,)
+        if isinstance(node, Linear):
+            own = (*own, str(node.constant), tuple(str(c) for _, c in node.terms))
+        else:
+            own = (*own, *(str(getattr(node, k)) for k in ("relation", "pick", "rounding", "function") if hasattr(node, k)))
+        return (*own, tuple(of(c) for c in children(node)))
+
+    return of(x)

@@ -1,0 +1,264 @@
+"""Unknown inputs: numbers without a law that take part in conditions and outputs as draws do.
+
+A value that depends on inputs alone and is not affine in them (`clip(x, 0, 1)`, `x > 3` as a number, `max(xs)`) becomes an
+unknown of its own, with a known range and a known range of change; `if x > 3` splits the inputs into cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.errors import ExactRefused
+from dpest.lang.nodes import (
+    All,
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Not,
+    Product,
+    Quotient,
+    Rounded,
+    Where,
+    ancestors,
+    combine,
+    is_node,
+    linear,
+)
+from dpest.laws.law import Discrete, Rng
+from dpest.numerics.logspace import Floats
+from dpest.trace.explore import Limits, Trace, trace_on_unknown
+from dpest.trace.outputs import Flat
+
+# Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.
+LIMITS = Limits(paths=5_000)
+
+
+@dataclass(frozen=True)
+class Unknown(Discrete):
+    """An input: any number between `low` and `high`, or any whole one.
+
+    It counts as discrete because a tie with it may matter: `x == 3` is possible.
+    """
+
+    name: str
+    low: float = -math.inf
+    high: float = math.inf
+    integral: bool = False
+    finite = False
+
+    @property
+    def unknown(self) -> bool:  # type: ignore[override]
+        """Whole numbers are compared as whole draws are; other numbers have no lattice."""
+        return not self.integral
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def words(self) -> str:
+        return self.name
+
+    def first(self, bound: npt.ArrayLike, strict: bool) -> Floats:
+        return np.asarray(bound, float)
+
+    def last(self, bound: npt.ArrayLike, strict: bool) -> Floats:
+        return np.asarray(bound, float)
+
+    def log_between(self, first: npt.ArrayLike, last: npt.ArrayLike) -> Floats:
+        """0: nothing is known about how likely an input is, and 1 is at least the probability of anything."""
+        return np.asarray(0.0)
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        raise AssertionError("an unknown input has no density")
+
+    def window(self, log_mass: float) -> tuple[Floats, Floats]:
+        raise ExactRefused("a function of an unknown input that needs its value")
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        raise AssertionError("an unknown input cannot be sampled")
+
+
+@dataclass
+class Symbols:
+    """The unknown inputs of one trace, and the values that depend on them alone."""
+
+    inputs: list[Draw]  # given first, then derived
+    given: int
+    derived: list[Node] = field(default_factory=list)  # what each derived one stands for
+    _known: dict[Any, Draw] = field(default_factory=dict)
+
+    def rewrite(self, node: Node) -> Any:
+        """The node with every value of inputs alone that is not affine replaced by an unknown of its own."""
+        if isinstance(node, Draw) or not is_node(node):
+            return node
+        if isinstance(node, Linear):
+            return self._linear(node)
+        if isinstance(node, Compare | Not | All) or not self._inputs_only(node):
+            return self._rebuilt(node)
+        return self._symbol(node)
+
+    def value(self, node: Any) -> Any:
+        """As `rewrite`, for a place where a number stands: a truth value of inputs alone is an unknown 0 or 1."""
+        if isinstance(node, Compare | Not | All) and self._inputs_only(node):
+            return self._symbol(node)
+        return self.rewrite(node) if is_node(node) else node
+
+    def _linear(self, node: Linear) -> Linear:
+        if all(isinstance(n, Draw) for n, _ in node.terms):
+            return node
+        out = Linear((), node.constant)
+        for n, c in node.terms:
+            out = combine(out, linear(self.value(n)), c)
+        return out
+
+    def _inputs_only(self, node: Node) -> bool:
+        return all(isinstance(n.law, Unknown) for n in ancestors(node) if isinstance(n, Draw))
+
+    def _symbol(self, node: Node) -> Draw:
+        key = _key(node)
+        if key not in self._known:
+            low, high = range_of(node)
+            law = Unknown(f"u{len(self.derived) + 1}", low, high, _whole(node))
+            self._known[key] = Draw(law)
+            self.inputs.append(self._known[key])
+            self.derived.append(node)
+        return self._known[key]
+
+    def _rebuilt(self, node: Node) -> Any:
+        match node:
+            case Compare(value=value):
+                return replace(node, value=self._linear(value))
+            case Not(value=value):
+                return replace(node, value=self.rewrite(value))
+            case All(values=values):
+                return replace(node, values=tuple(self.rewrite(v) for v in values))
+            case Rounded(value=value) | Function(value=value):
+                return replace(node, value=self.value(value))
+            case Extreme(values=values) | ArgExtreme(values=values) | Apply(values=values):
+                return replace(node, values=tuple(self.value(v) for v in values))
+            case Where(condition=condition, yes=yes, no=no):
+                return replace(node, condition=self.rewrite(condition), yes=self.value(yes), no=self.value(no))
+            case Product(left=left, right=right) | Quotient(left=left, right=right):
+                return replace(node, left=self.value(left), right=self.value(right))
+        return node
+
+
+def _key(node: Any) -> Any:
+    """Equal for nodes that are built in the same way from the same draws: replays build nodes anew."""
+    match node:
+        case Draw():
+            return id(node)
+        case Linear(terms=terms, constant=constant):
+            return ("+", constant, tuple((_key(n), c) for n, c in terms))
+        case Compare(relation=relation, value=value):
+            return (relation, _key(value))
+        case Not(value=value):
+            return ("not", _key(value))
+        case All(values=values):
+            return ("and", tuple(map(_key, values)))
+        case Extreme(pick=pick, values=values) | ArgExtreme(pick=pick, values=values):
+            return (type(node).__name__, pick, tuple(map(_key, values)))
+        case Rounded(rounding=rounding, value=value):
+            return (rounding, _key(value))
+        case Function(function=function, value=value):
+            return (function, _key(value))
+        case Where(condition=condition, yes=yes, no=no):
+            return ("where", _key(condition), _key(yes), _key(no))
+        case Product(left=left, right=right) | Quotient(left=left, right=right):
+            return (type(node).__name__, _key(left), _key(right))
+        case Apply(function=function, values=values):
+            return (id(function), tuple(map(_key, values)))
+        case _:
+            return ("=", node)
+
+
+def _whole(node: Node) -> bool:
+    from dpest.lang.nodes import is_integral
+
+    return is_integral(node)
+
+
+def range_of(node: Any) -> tuple[float, float]:
+    """An interval that holds every value of an expression of inputs."""
+    match node:
+        case Draw(law=law):
+            return law.support
+        case Linear(terms=terms, constant=constant):
+            low = high = float(constant)
+            for n, c in terms:
+                a, b = range_of(n)
+                ends = sorted((float(c) * a, float(c) * b))
+                low, high = low + ends[0], high + ends[1]
+            return low, high
+        case Compare() | Not() | All():
+            return 0.0, 1.0
+        case Extreme(pick=pick, values=values):
+            ranges = [range_of(v) for v in values]
+            choose = max if pick.value == "max" else min
+            return choose(r[0] for r in ranges), choose(r[1] for r in ranges)
+        case ArgExtreme(values=values):
+            return 0.0, float(len(values) - 1)
+        case Rounded(value=value):
+            low, high = range_of(value)
+            return (math.floor(low) if math.isfinite(low) else low), (math.ceil(high) if math.isfinite(high) else high)
+        case Where(yes=yes, no=no):
+            ranges = [range_of(yes), range_of(no)]
+            return min(r[0] for r in ranges), max(r[1] for r in ranges)
+        case int() | float():
+            return float(node), float(node)
+        case _:
+            return -math.inf, math.inf
+
+
+def change_of(node: Any, moved: Mapping[int, tuple[float, float]]) -> tuple[float, float]:
+    """An interval that holds the change of an expression of inputs when each input (by id) changes within its own."""
+    if not is_node(node) or not any(moved.get(id(n), (0.0, 0.0)) != (0.0, 0.0) for n in ancestors(node)):
+        return 0.0, 0.0
+    match node:
+        case Draw():
+            return moved[id(node)]
+        case Linear(terms=terms):
+            low = high = 0.0
+            for n, c in terms:
+                a, b = change_of(n, moved)
+                ends = sorted((float(c) * a, float(c) * b))
+                low, high = low + ends[0], high + ends[1]
+            change = low, high
+        case Extreme(values=values):
+            changes = [change_of(v, moved) for v in values]
+            change = min(c[0] for c in changes), max(c[1] for c in changes)
+        case Rounded(value=value):
+            low, high = change_of(value, moved)
+            change = (math.floor(low) if math.isfinite(low) else low), (math.ceil(high) if math.isfinite(high) else high)
+        case Compare(value=value):
+            low, high = change_of(value, moved)
+            rising = node.relation.value != "=="
+            change = (0.0 if rising and low >= 0 else -1.0), (0.0 if rising and high <= 0 else 1.0)
+        case _:
+            change = -math.inf, math.inf
+    low, high = range_of(node)
+    width = high - low
+    return max(change[0], -width), min(change[1], width)
+
+
+def symbolic_trace(
+    mechanism: Callable[..., Any], data: Any, symbols: Symbols, params: Mapping[str, Any], limits: Limits = LIMITS
+) -> Trace:
+    """Every path of the mechanism on data made of unknown inputs; `symbols` grows by what depends on them alone."""
+    traced = trace_on_unknown(mechanism, data, params, limits, symbols.rewrite)
+    paths = []
+    for path in traced.paths:
+        leaves = tuple(symbols.value(x) if is_node(x) else x for x in path.output.leaves)
+        paths.append(replace(path, output=Flat(path.output.structure, leaves)))
+    return Trace(tuple(paths), traced.log_unexplored)

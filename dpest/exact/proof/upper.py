@@ -1,0 +1,267 @@
+"""The upper side: every region of every program is carried to the other input, and the largest cost bounds the loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.exact.inference.cases import MOST_CASES
+from dpest.exact.proof.adjacency import Box, Inputs, boxes, unknown_inputs, whole_box
+from dpest.exact.proof.cells import cell, refined
+from dpest.exact.proof.certificate import Case, Certificate, Step
+from dpest.exact.proof.checking import total
+from dpest.exact.proof.cross import apart, cross
+from dpest.exact.proof.folding import Known
+from dpest.exact.proof.maxima import Maximum, with_maxima
+from dpest.exact.proof.merge import contradiction, merged
+from dpest.exact.proof.policy import cheapest_policy, cost_of
+from dpest.exact.proof.regions import Region, Row, Variables, output_groups, regions
+from dpest.exact.proof.storage import digest_of
+from dpest.exact.proof.symbols import Symbols, Unknown, symbolic_trace
+from dpest.lang.words import words
+from dpest.laws.law import Law
+from dpest.numerics.rationals import ZERO, Rational
+from dpest.trace.explore import Trace
+
+# Combinations of independent outputs up to this many are looked at one by one: the bound is then never looser for it.
+_FEW_COMBINATIONS = 400
+_MOST_CROSSINGS = 3_000  # programs for pairs of regions in different cells
+
+
+@dataclass(frozen=True)
+class Question:
+    """A mechanism, and all adjacent inputs that its loss is asked over."""
+
+    mechanism: Callable[..., Any]
+    params: Mapping[str, Any]
+    n: int | None
+    adjacency: str
+    sensitivity: float
+    domain: Any
+
+    @property
+    def name(self) -> str:
+        """What the mechanism is called."""
+        return str(getattr(self.mechanism, "__name__", "mechanism"))
+
+
+@dataclass(frozen=True)
+class Traced:
+    """The regions of the mechanism on unknown inputs, for each length of data, and how adjacent inputs differ."""
+
+    inputs: Inputs
+    symbols: Symbols
+    programs: tuple[tuple[Region, ...], ...]
+    cases: tuple[Case, ...]
+    maxima: tuple[tuple[int, Maximum], ...] = ()  # unknowns that stand for the largest of several noisy values
+
+    @property
+    def input_laws(self) -> dict[int, Law]:
+        """The range of each unknown input, by its variable."""
+        return {-1 - i: d.law for i, d in enumerate(self.symbols.inputs)}
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A region that no alignment carries to the other input."""
+
+    case: Case
+    region: Region
+
+
+@dataclass(frozen=True)
+class Upper:
+    """The certificate; or, where there is none, the region that resisted."""
+
+    traced: Traced
+    certificate: Certificate | None
+    obstacle: Obstacle | None
+    dearest: Certificate | None = None  # the one in whose terms the worst inputs are named, where that is another
+
+    @property
+    def bound(self) -> Rational | None:
+        """The proved bound; None where there is none."""
+        return None if self.certificate is None else self.certificate.bound
+
+
+def traced_question(question: Question) -> Traced:
+    """The mechanism traced on unknown inputs."""
+    inputs = unknown_inputs(question.n, question.domain)
+    symbols = Symbols(list(inputs.draws), len(inputs.draws))
+    programs = [_regions(question, inputs.data, symbols)]
+    cases: list[Case] = []
+    if question.adjacency == "add_remove":
+        for r in range(len(inputs.rows)):
+            shorter = [row for k, row in enumerate(inputs.data) if k != r]
+            programs.append(_regions(question, shorter, symbols))
+            nothing = Box(f"row {r + 1} removed", ())
+            cases += [Case(0, r + 1, nothing), Case(r + 1, 0, nothing)]
+    else:
+        for moves in boxes(question.adjacency, inputs, question.sensitivity):
+            cases.append(Case(0, 0, whole_box(_box_name(question.adjacency, moves, inputs), moves, symbols)))
+    return Traced(inputs, symbols, tuple(programs), tuple(cases))
+
+
+def _box_name(adjacency: str, moves: Mapping[int, Any], inputs: Inputs) -> str:
+    named = [inputs.draws[i].law.words() for i in sorted(moves)]
+    return f"{', '.join(named)} changes" if len(named) <= 3 else f"all inputs change ({adjacency})"
+
+
+def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, ...]:
+    traced = symbolic_trace(question.mechanism, data, symbols, question.params)
+    if traced.log_unexplored > -math.inf or traced.cycles:
+        raise ExactRefused("a loop without a bound on its length: paths that were not explored cannot be aligned")
+    variables = Variables(symbols.inputs)
+    grouped = _grouped(traced, variables)
+    found = grouped or []
+    for path in traced.paths if grouped is None else ():
+        found.extend(regions(path, variables))
+        if len(found) > MOST_CASES:
+            raise BudgetExceeded(f"the mechanism has more than {MOST_CASES} regions of runs with one form of output")
+    laws = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
+    by_cell: dict[frozenset[Row], list[Region]] = {}
+    for region in refined(found, laws):
+        by_cell.setdefault(frozenset(cell(region)), []).append(region)
+    return tuple(r for group in by_cell.values() for r in merged(group, laws))
+
+
+def _grouped(traced: Trace, variables: Variables) -> list[Region] | None:
+    """The regions of groups of outputs that share no draw, where all combinations of them would be many.
+
+    Losses of independent groups add for one pair of inputs: the sum of the largest costs bounds the loss.
+    """
+    if len(traced.paths) != 1 or traced.paths[0].conditions:
+        return None
+    path = traced.paths[0]
+    groups = output_groups(path)
+    if len(groups) < 2:
+        return None
+    found = [regions(path, variables, positions, g) for g, positions in enumerate(groups)]
+    apart_ = any(cell(r) for group in found for r in group)
+    return None if apart_ or math.prod(map(len, found)) <= _FEW_COMBINATIONS else [r for group in found for r in group]
+
+
+def upper_side(question: Question) -> Upper:
+    """The bound on the loss of every adjacent pair, with its certificate."""
+    traced = traced_question(question)
+    plain = _carried(question, traced)
+    other = _in_maxima(question, traced)
+    found = None if other is None else _carried(question, other)
+    if found is None or found.bound is None or (plain.bound is not None and plain.bound <= found.bound):
+        return plain
+    return replace(plain, certificate=found.certificate, dearest=plain.certificate)
+
+
+def _in_maxima(question: Question, traced: Traced) -> Traced | None:
+    """The same program in terms of largest values, where some regions differ only in which value is the largest."""
+    if question.adjacency == "add_remove" or len(traced.programs) != 1:
+        return None
+    symbols = replace(traced.symbols, inputs=list(traced.symbols.inputs), derived=list(traced.symbols.derived))
+    made = with_maxima(traced.programs[0], symbols)
+    if made is None:
+        return None
+    regions_, maxima = made
+    cases = []
+    for moves in boxes(question.adjacency, traced.inputs, question.sensitivity):
+        cases.append(Case(0, 0, whole_box(_box_name(question.adjacency, moves, traced.inputs), moves, symbols)))
+    return Traced(traced.inputs, symbols, (tuple(regions_),), tuple(cases), tuple(maxima.items()))
+
+
+def _carried(question: Question, traced: Traced) -> Upper:
+    steps: list[Step] = []
+    known: Known = {}
+    for number, case in enumerate(traced.cases):
+        found = _Carrier(traced, number, case, known).steps()
+        if isinstance(found, Obstacle):
+            return Upper(traced, None, found)
+        steps.extend(found)
+    draft = Certificate(
+        question.name,
+        question.adjacency,
+        tuple(_described(traced)),
+        traced.programs,
+        traced.cases,
+        tuple(steps),
+        total(steps, traced.programs, traced.cases),
+        "",
+        partial(_rerun, question, traced),
+    )
+    return Upper(traced, replace(draft, digest=digest_of(draft)), None)
+
+
+def _rerun(question: Question, traced: Traced, certificate: Certificate, runs: int, seed: int) -> list[str]:
+    from dpest.exact.proof.rerun import problems
+
+    return problems(certificate, question, traced, runs, seed)
+
+
+def _described(traced: Traced) -> list[tuple[str, Unknown]]:
+    """Every unknown with what it is, in words."""
+    symbols, maxima = traced.symbols, dict(traced.maxima)
+    out = []
+    for i, draw in enumerate(symbols.inputs):
+        assert isinstance(draw.law, Unknown)
+        told = draw.law.name if i < symbols.given else words(symbols.derived[i - symbols.given])
+        if -1 - i in maxima:
+            told = f"largest of {', '.join(f'z{v + 1}' for v, _, _ in maxima[-1 - i].values)} and inputs"
+        out.append((told, draw.law))
+    return out
+
+
+class _Carrier:
+    """Carries the regions of one case to the other input."""
+
+    def __init__(self, traced: Traced, number: int, case: Case, known: Known) -> None:
+        self.traced, self.number, self.case, self.known = traced, number, case, known
+        self.laws = traced.input_laws
+        self.source, self.target = traced.programs[case.source], traced.programs[case.target]
+        self.cells: dict[frozenset[Row], list[int]] = {}
+        for j, region in enumerate(self.target):
+            self.cells.setdefault(frozenset(cell(region)), []).append(j)
+        self.crossings = 0
+        self.separate: dict[Any, Any] = {}
+
+    def steps(self) -> list[Step] | Obstacle:
+        """One step for each region of the source and each cell of the target, or the region that resisted."""
+        out = []
+        for i, region in enumerate(self.source):
+            own = frozenset(cell(region))
+            for key, members in self.cells.items():
+                same = self.case.source == self.case.target and key == own
+                step = self._to_itself(i, region) if same else self._across(i, region, own, key, members)
+                if step is None:
+                    return Obstacle(self.case, region)
+                out.append(step)
+        return out
+
+    def _to_itself(self, i: int, region: Region) -> Step | None:
+        policy = cheapest_policy(region, self.case.box, self.laws, self.known)
+        cost = None if policy is None else cost_of(policy, region.law, self.case.box)
+        return None if cost is None else Step(self.number, i, i, policy, None, None, cost)
+
+    def _across(self, i: int, region: Region, own: frozenset[Row], key: frozenset[Row], members: Sequence[int]) -> Step | None:
+        if (own, key) not in self.separate:
+            rows = apart([r for r in region.rows if r in own], _ordered(self.target[members[0]], key), self.case.box, self.laws)
+            self.separate[own, key] = contradiction(rows, ())
+        reason = self.separate[own, key]
+        if reason is not None:
+            return Step(self.number, i, members[0], None, None, reason, ZERO)
+        best = None
+        for j in members:
+            if self.target[j].key != region.key:
+                continue
+            self.crossings += 1
+            if self.crossings > _MOST_CROSSINGS:
+                return None
+            found = cross(region, self.target[j], self.case.box, self.laws)
+            if found is not None and (best is None or found.cost < best.cost):
+                best = Step(self.number, i, j, None, found, None, found.cost)
+        return best
+
+
+def _ordered(region: Region, key: frozenset[Row]) -> list[Row]:
+    return [r for r in region.rows if r in key]

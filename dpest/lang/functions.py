@@ -1,0 +1,158 @@
+"""Functions on random values, plain numbers, and lists or arrays of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import InvalidInput, UnsupportedOperation
+from dpest.lang.dist import Dist, rounded, truth, unwrap, wrap
+from dpest.lang.extremes import extreme
+from dpest.lang.nodes import NODES, Apply, ArgExtreme, Pick, Rounding, Where
+from dpest.lang.plain_numbers import PlainNumber, bare, marked
+from dpest.lang.run import on_plain_numbers, shown
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """`yes` where the condition holds, else `no`; lists and arrays of one shape go element by element."""
+    if any(isinstance(x, np.ndarray) for x in (condition, yes, no)):
+        parts = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (condition, yes, no)))
+        return _filled(parts[0].shape, [where(*xs) for xs in zip(*(p.ravel() for p in parts), strict=True)])
+    if isinstance(yes, list | tuple) and isinstance(no, list | tuple):
+        if len(yes) != len(no):
+            raise InvalidInput(f"where(...) needs two sequences of one length, got {len(yes)} and {len(no)} values")
+        return type(yes)(where(condition, a, b) for a, b in zip(yes, no, strict=True))
+    chosen = truth(unwrap(condition))
+    if not isinstance(chosen, NODES):
+        return yes if chosen else no
+    return Dist(Where(chosen, unwrap(yes), unwrap(no)))
+
+
+branch = where
+mux = where
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two values."""
+    return _paired(Pick.MAX, a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two values."""
+    return _paired(Pick.MIN, a, b)
+
+
+def clip(x: Any, low: Any, high: Any) -> Any:
+    """x, brought into [low, high]: min(max(x, low), high), so that `high` wins where random bounds cross, as in NumPy."""
+    plain = not any(isinstance(x, Dist | np.ndarray | list | tuple) for x in (low, high))
+    if plain and low > high and not on_plain_numbers():  # there a number may stand for a random bound, and those may cross
+        raise InvalidInput(f"clip(x, low, high) needs low <= high, got low={shown(low)}, high={shown(high)}")
+    return minimum(maximum(x, low), high)
+
+
+def max(*values: Any) -> Any:
+    """The largest of several values: max([a, b]) or max(a, b)."""
+    return _extreme(Pick.MAX, _listed("max", values))
+
+
+def min(*values: Any) -> Any:
+    """The smallest of several values."""
+    return _extreme(Pick.MIN, _listed("min", values))
+
+
+def argmax(values: Iterable[Any]) -> Any:
+    """The first index of the largest value."""
+    return _arg(Pick.MAX, _listed("argmax", (values,)))
+
+
+def argmin(values: Iterable[Any]) -> Any:
+    """The first index of the smallest value."""
+    return _arg(Pick.MIN, _listed("argmin", (values,)))
+
+
+def cumsum(values: Iterable[Any]) -> Any:
+    """Running sums, as an array."""
+    items = list(values)
+    out = np.empty(len(items), dtype=object)
+    total: Any = 0.0
+    for i, x in enumerate(items):
+        total = total + x
+        out[i] = total
+    return out
+
+
+def floor(x: Any) -> Any:
+    """The largest whole number <= x."""
+    return _mapped(lambda v: rounded(Rounding.FLOOR, v), x)
+
+
+def ceil(x: Any) -> Any:
+    """The smallest whole number >= x."""
+    return _mapped(lambda v: rounded(Rounding.CEIL, v), x)
+
+
+def apply(function: Callable[..., Any], *values: Any) -> Any:
+    """A vectorised function of random values; the mechanism can then be sampled, not inferred exactly."""
+    if not callable(function):
+        raise InvalidInput(f"apply(function, *values) needs a function first, got {function!r}")
+    if any(isinstance(v, PlainNumber) for v in values):
+        return _applied(function, values)
+    if not any(isinstance(v, Dist) for v in values):
+        return function(*values)
+    return Dist(Apply(function, tuple(unwrap(v) for v in values)))
+
+
+def _applied(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    """The function on numbers that stand for draws: it is written for arrays of them, and gets arrays of one."""
+    arrays = (np.array([bare(v)]) if isinstance(v, PlainNumber) else v for v in values)
+    return marked(np.ravel(np.asarray(function(*arrays)))[0])
+
+
+def _listed(name: str, values: tuple[Any, ...]) -> list[Any]:
+    items = list(values[0]) if len(values) == 1 and not isinstance(values[0], Dist) else list(values)
+    if not items:
+        raise InvalidInput(f"{name}(values) needs at least one value, got none")
+    for x in items:
+        if not isinstance(x, Dist) and not (isinstance(x, int | float | np.number) and not math.isnan(x)):
+            raise UnsupportedOperation(f"{name}(values) needs numbers or random values, got {shown(x)}")
+    return [unwrap(x) for x in items]
+
+
+def _random(values: list[Any]) -> bool:
+    return any(isinstance(v, NODES) for v in values)
+
+
+def _extreme(pick: Pick, values: list[Any]) -> Any:
+    return wrap(extreme(pick, values))
+
+
+def _arg(pick: Pick, values: list[Any]) -> Any:
+    if _random(values) and any(not isinstance(v, NODES) and math.isinf(v) for v in values):
+        raise UnsupportedOperation(f"arg{pick.value}(values) needs finite numbers beside random values, got an infinite one")
+    if _random(values) and len(values) > 1:
+        return Dist(ArgExtreme(pick, tuple(values)))
+    return values.index(_extreme(pick, values)) if not _random(values) else 0
+
+
+def _paired(pick: Pick, a: Any, b: Any) -> Any:
+    if any(isinstance(x, np.ndarray | list | tuple) for x in (a, b)):
+        parts = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (a, b)))
+        return _filled(parts[0].shape, [_paired(pick, *xs) for xs in zip(*(p.ravel() for p in parts), strict=True)])
+    return _extreme(pick, _listed(pick.value, (a, b)))
+
+
+def _mapped(function: Callable[[Any], Any], x: Any) -> Any:
+    if isinstance(x, np.ndarray | list | tuple):
+        array = np.asarray(x, dtype=object)
+        return _filled(array.shape, [function(v) for v in array.ravel()])
+    return function(x)
+
+
+def _filled(shape: tuple[int, ...], items: list[Any]) -> Any:
+    out = np.empty(len(items), dtype=object)
+    for i, x in enumerate(items):
+        out[i] = x
+    return out.reshape(shape)

@@ -1,0 +1,1 @@
+"""Stand-ins for the generators of NumPy and of the standard library."""

@@ -1,0 +1,262 @@
+"""The methods of generators as draws: arguments as NumPy and the standard library have them, results random values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import InvalidInput, UnsupportedOperation
+from dpest.lang import noise
+from dpest.lang.dist import RUN, Dist, fresh, on_lattice
+from dpest.lang.plain_numbers import PlainNumber, bare
+from dpest.laws.discrete import atoms
+
+Size = int | tuple[int, ...] | None
+
+
+def no_law(name: str) -> UnsupportedOperation:
+    """The error for a method that makes no draw here."""
+    return UnsupportedOperation(
+        f"{name} of a generator has no law in dpest: write it with draws that have one (laplace, normal, uniform, integers, "
+        "choice, ...), or bound the loss of the program as it stands with `dpest audit` (dpest.audit), as a black box"
+    )
+
+
+def _each(one: Callable[..., Any], size: Any, *values: Any) -> Any:
+    """One draw, or an array of them: of this size, or of the shape that the parameters have together."""
+    arrays = [np.asarray(v, dtype=object) for v in values]
+    if size is None and all(a.ndim == 0 for a in arrays):
+        return one(*values)
+    shape = np.broadcast_shapes(*(a.shape for a in arrays)) if size is None else _shape(size)
+    out = np.empty(shape, dtype=object)
+    wide = [np.broadcast_to(a, shape) for a in arrays]
+    for at in np.ndindex(*shape):
+        out[at] = one(*(w[at] for w in wide))
+    return out
+
+
+def _shape(size: Any) -> tuple[int, ...]:
+    try:
+        return tuple(int(k) for k in size) if isinstance(size, tuple | list | np.ndarray) else (int(size),)
+    except TypeError:
+        raise InvalidInput("size of a draw must be a whole number or a tuple of them") from None
+
+
+def _plus(loc: Any, value: Any) -> Any:
+    plain = not isinstance(loc, Dist | PlainNumber)
+    return value if plain and loc == 0 else loc + value
+
+
+def _located(draw: Callable[[Any], Any]) -> Callable[..., Any]:
+    def method(loc: Any = 0.0, scale: Any = 1.0, size: Size = None) -> Any:
+        return _each(lambda m, b: _plus(m, _scaled(draw, b)), size, loc, scale)
+
+    return method
+
+
+def _scaled(draw: Callable[[Any], Any], scale: Any) -> Any:
+    plain = not isinstance(scale, Dist | PlainNumber)
+    return 0.0 if plain and scale == 0 else draw(_number(scale))  # NumPy takes a scale of 0: no noise
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, np.generic) else x
+
+
+laplace = _located(noise.laplace)
+normal = _located(noise.gaussian)
+gumbel = _located(noise.gumbel)
+logistic = _located(noise.logistic)
+
+
+def exponential(scale: Any = 1.0, size: Size = None) -> Any:
+    """Exponential draws."""
+    return _each(lambda b: _scaled(noise.exponential, b), size, scale)
+
+
+def standard_normal(size: Size = None, dtype: Any = None) -> Any:
+    """Gaussian draws of standard deviation 1."""
+    return normal(size=size)
+
+
+def standard_exponential(size: Size = None, dtype: Any = None) -> Any:
+    """Exponential draws of scale 1."""
+    return exponential(size=size)
+
+
+def uniform(low: Any = 0.0, high: Any = 1.0, size: Size = None) -> Any:
+    """Uniform draws between low and high."""
+    return _each(_uniform, size, low, high)
+
+
+def _uniform(low: Any, high: Any) -> Any:
+    if isinstance(low, Dist | PlainNumber) or isinstance(high, Dist | PlainNumber):
+        return low + (high - low) * noise.uniform()
+    if low == high:
+        return low
+    return noise.uniform(_number(min(low, high)), _number(max(low, high)))
+
+
+def random(size: Size = None, dtype: Any = None) -> Any:
+    """Uniform draws between 0 and 1."""
+    return uniform(size=size)
+
+
+def rand(*shape: int) -> Any:
+    """The older name of uniform draws."""
+    return uniform(size=shape or None)
+
+
+def randn(*shape: int) -> Any:
+    """The older name of Gaussian draws."""
+    return normal(size=shape or None)
+
+
+def integers(low: Any, high: Any = None, size: Size = None, dtype: Any = None, endpoint: bool = False) -> Any:
+    """Whole numbers from low to high, without high unless `endpoint`; from 0 to low where high is not given."""
+    first, last = (0, low) if high is None else (low, high)
+    return _each(lambda a, b: _whole(a, plain(b) - (not endpoint)), size, first, last)
+
+
+def randint(low: Any, high: Any = None, size: Size = None, dtype: Any = None) -> Any:
+    """Whole numbers from low to high, without high, as older NumPy code has them."""
+    return integers(low, high, size)
+
+
+def _whole(low: Any, high: Any) -> Any:
+    first, last = int(plain(low)), int(plain(high))
+    return first + 0 if first == last else noise.integers(first, last)
+
+
+def plain(x: Any) -> Any:
+    """A number that the program needs now: a random one forks the run where it has listed points."""
+    if isinstance(x, Dist):
+        number = x._point()
+        if number is None:
+            raise UnsupportedOperation("a parameter of a draw must be a plain number, got a random value without listed points")
+        return number
+    return bare(x)
+
+
+def binomial(n: Any, p: Any, size: Size = None) -> Any:
+    """How many of n coins fall on the side with probability p."""
+    return _each(_binomial, size, n, p)
+
+
+def _binomial(n: Any, p: Any) -> Any:
+    count, chance = int(plain(n)), float(plain(p))
+    if count == 0 or chance in (0.0, 1.0):
+        return count * int(chance)
+    return noise.bernoulli(chance) if count == 1 else _scipy("binom", count, chance)
+
+
+def poisson(lam: Any = 1.0, size: Size = None) -> Any:
+    """Poisson draws."""
+    return _each(lambda rate: _scipy("poisson", float(plain(rate))), size, lam)
+
+
+def geometric(p: Any, size: Size = None) -> Any:
+    """How many trials up to the first success: 1, 2, ..."""
+    return _each(lambda chance: _scipy("geom", float(plain(chance))), size, p)
+
+
+def standard_cauchy(size: Size = None) -> Any:
+    """Cauchy draws of scale 1."""
+    return _each(lambda: _scipy("cauchy"), size)
+
+
+def standard_t(df: Any, size: Size = None) -> Any:
+    """Student's t."""
+    return _each(lambda nu: _scipy("t", float(plain(nu))), size, df)
+
+
+def _scipy(name: str, *shapes: float) -> Any:
+    token = RUN.set(None)  # SciPy asks generators for numbers of its own when a law is made
+    try:
+        import scipy.stats
+
+        from dpest.laws.scipy_law import from_frozen
+
+        location, law = from_frozen(getattr(scipy.stats, name)(*shapes))
+    finally:
+        RUN.reset(token)
+    return _plus(location, fresh(law))
+
+
+def choice(a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True) -> Any:
+    """One of the values, or an array of them; with `replace=False` none comes twice."""
+    if axis != 0 or (not shuffle and not replace):
+        raise no_law("choice(axis=...) or choice(shuffle=False)")
+    items = list(range(int(plain(a)))) if np.ndim(np.asarray(a, dtype=object)) == 0 else list(a)
+    weights = None if p is None else [float(plain(q)) for q in p]
+    if not items or (weights is not None and len(weights) != len(items)):
+        raise InvalidInput(f"choice(a, p=...) needs values and as many probabilities, got {len(items)} values")
+    if not replace and size is not None:
+        shape = _shape(size)
+        return _array(without_replacement(items, math.prod(shape), weights)).reshape(shape)
+    if size is None:
+        return one_of(items, weights)
+    drawn = _each(lambda: one_of(items, weights), size)
+    return drawn if any(isinstance(x, Dist | PlainNumber) for x in drawn.ravel()) else np.array(drawn.tolist())
+
+
+def _array(items: list[Any]) -> Any:
+    if not any(isinstance(x, Dist | PlainNumber) for x in items):
+        return np.array(items)
+    out = np.empty(len(items), dtype=object)
+    out[:] = items
+    return out
+
+
+def one_of(items: Sequence[Any], weights: Sequence[float] | None = None) -> Any:
+    """One of the values: plain numbers stay one random value, for others the run forks."""
+    if len(items) == 1:
+        return items[0]
+    if all(isinstance(x, int | float | np.number | np.bool_) and not isinstance(x, PlainNumber) for x in items):
+        return _number_of([x.item() if isinstance(x, np.generic) else x for x in items], weights)
+    return items[_place(len(items), weights)]
+
+
+def _number_of(items: list[Any], weights: Sequence[float] | None) -> Any:
+    first = items[0]
+    if weights is None and isinstance(first, int) and items == list(range(first, first + len(items))):
+        return noise.integers(int(first), int(first) + len(items) - 1)
+    chances: dict[float, float] = {}
+    for x, q in zip(items, [1 / len(items)] * len(items) if weights is None else weights, strict=True):
+        chances[float(x)] = chances.get(float(x), 0.0) + q
+    law = atoms(chances, f"choice({len(items)} values)")
+    return items[[float(x) for x in items].index(law.points[0])] if len(law.points) == 1 else on_lattice(law)
+
+
+def _place(n: int, weights: Sequence[float] | None = None) -> int:
+    """A random place, as a plain number: the run forks."""
+    if n == 1:
+        return 0
+    return int(plain(noise.integers(0, n - 1) if weights is None else noise.categorical(weights)))
+
+
+def without_replacement(items: list[Any], n: int, weights: list[float] | None) -> list[Any]:
+    """n of the values one after the other, each at the place that was drawn: the run forks."""
+    if n > len(items):
+        raise InvalidInput(f"cannot take {n} of {len(items)} values without replacement")
+    left, chances, taken = list(items), weights, []
+    for _ in range(n):
+        total = None if chances is None else math.fsum(chances)
+        k = _place(len(left), None if chances is None or not total else [q / total for q in chances])
+        taken.append(left.pop(k))
+        chances = None if chances is None else [q for i, q in enumerate(chances) if i != k]
+    return taken
+
+
+def permutation(x: Any) -> Any:
+    """The values in a random order."""
+    items = list(range(int(plain(x)))) if np.ndim(np.asarray(x, dtype=object)) == 0 else list(x)
+    return _array(without_replacement(items, len(items), None))
+
+
+def shuffle(x: Any) -> None:
+    """The values of a list or array in a random order, in place."""
+    x[:] = without_replacement([v.copy() if isinstance(v, np.ndarray) else v for v in x], len(x), None)

@@ -1,0 +1,82 @@
+"""The methods of `random.Random` and of `secrets` as draws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from dpest.errors import InvalidInput
+from dpest.lang.generators import draws
+
+
+def random() -> Any:
+    """A uniform draw between 0 and 1."""
+    return draws.uniform()
+
+
+def uniform(a: Any, b: Any) -> Any:
+    """A uniform draw between a and b."""
+    return draws.uniform(a, b)
+
+
+def gauss(mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    """A Gaussian draw."""
+    return draws.normal(mu, sigma)
+
+
+def expovariate(lambd: Any = 1.0) -> Any:
+    """An exponential draw of this rate."""
+    return draws.exponential(1 / lambd)
+
+
+def randint(a: Any, b: Any) -> Any:
+    """A whole number from a to b, both included."""
+    return draws.integers(a, b, endpoint=True)
+
+
+def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
+    """One of the numbers of `range(start, stop, step)`."""
+    numbers = range(int(draws.plain(start))) if stop is None else range(*(int(draws.plain(x)) for x in (start, stop, step)))
+    if not numbers:
+        raise InvalidInput(f"randrange needs a range with numbers in it, got {numbers!r}")
+    if len(numbers) == 1:
+        return numbers[0]
+    return numbers.start + numbers.step * draws.integers(0, len(numbers))
+
+
+def getrandbits(k: Any) -> Any:
+    """A whole number of k random bits."""
+    return draws.integers(0, 2 ** int(draws.plain(k))) if k else 0
+
+
+def choice(seq: Sequence[Any]) -> Any:
+    """One of the values."""
+    if not len(seq):
+        raise IndexError("Cannot choose from an empty sequence")
+    return draws.one_of(list(seq))
+
+
+def choices(population: Sequence[Any], weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
+    """k of the values, each drawn from all of them."""
+    if cum_weights is not None:
+        steps = [0, *(draws.plain(w) for w in cum_weights)]
+        weights = [b - a for a, b in itertools.pairwise(steps)]
+    chances = None if weights is None else [float(draws.plain(w)) for w in weights]
+    total = 0.0 if chances is None else math.fsum(chances)
+    if chances is not None and (len(chances) != len(population) or not total > 0):
+        raise InvalidInput(f"choices needs one weight for each of the {len(population)} values, not all 0, got {chances}")
+    shares = None if chances is None else [w / total for w in chances]
+    return [draws.one_of(list(population), shares) for _ in range(int(draws.plain(k)))]
+
+
+def sample(population: Sequence[Any], k: int, *, counts: Any = None) -> list[Any]:
+    """k of the values, none of them twice."""
+    items = list(population) if counts is None else [x for x, n in zip(population, counts, strict=True) for _ in range(n)]
+    return draws.without_replacement(items, int(draws.plain(k)), None)
+
+
+def shuffle(x: Any) -> None:
+    """The values of a list in a random order, in place."""
+    draws.shuffle(x)

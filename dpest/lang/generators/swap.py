@@ -1,0 +1,211 @@
+"""Puts stand-ins where a mechanism holds or makes generators, while it is traced, and takes them away whatever happens."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import random as stdlib
+import re
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpest.lang.generators.factories import FACTORIES
+from dpest.lang.generators.mathematics import MATHEMATICS
+from dpest.lang.generators.places import Place, places
+from dpest.lang.generators.standins import (
+    SEEDS,
+    AnyGenerator,
+    LegacyGenerator,
+    NumpyGenerator,
+    Seeds,
+    StandardGenerator,
+    SystemGenerator,
+    stand_in,
+)
+
+NAMES = ("rng", "random_state", "generator", "gen")
+
+
+@dataclass
+class Held:
+    """A mechanism whose generators are stood in for: the parameters it is called with, and the seeds that were seen."""
+
+    mechanism: Any
+    given: Any
+    params: dict[str, Any]
+    seeded: list[str] = field(default_factory=list)
+
+    def begin(self) -> Any:
+        """A run starts: what it seeds itself counts for this run. Returns what `end` wants."""
+        return SEEDS.set(Seeds())
+
+    def end(self, before: Any) -> None:
+        """The run is over."""
+        seeds = SEEDS.get()
+        SEEDS.reset(before)
+        if seeds is not None and seeds.said:
+            self.seeded += [x for x in seeds.said if x not in self.seeded]
+
+
+_OPEN: ContextVar[Held | None] = ContextVar("dpest_stood_in_for", default=None)
+
+
+def stood_in_for(mechanism: Any, params: Mapping[str, Any]) -> Held | None:
+    """What stands now, if it is this mechanism's."""
+    held = _OPEN.get()
+    return held if held is not None and held.mechanism is mechanism and held.given is params else None
+
+
+@contextmanager
+def standing_in(mechanism: Any, data: Any, params: Mapping[str, Any]) -> Iterator[Held]:
+    """Stand-ins for every generator of the mechanism; inside itself, it does nothing more."""
+    held = stood_in_for(mechanism, params)
+    if held is not None:
+        yield held
+        return
+    taken = _SWAPPED.take([mechanism, data])
+    token = None
+    try:
+        held = Held(mechanism, params, {**{k: _SWAPPED.replaced(v) for k, v in params.items()}, **missing(mechanism, params)})
+        token = _OPEN.set(held)
+        yield held
+    finally:
+        if token is not None:
+            _OPEN.reset(token)
+        _SWAPPED.give_back(taken)
+
+
+def missing(mechanism: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Stand-ins for the generators that the mechanism wants as arguments, and was not given."""
+    try:
+        wanted = list(inspect.signature(mechanism).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return {}
+    found = {}
+    for p in wanted:
+        kind = _kind(p)
+        if kind is not None and p.name not in params and p.default is p.empty:
+            found[p.name] = kind.made()
+    return found
+
+
+_KINDS = (
+    (re.compile(r"\bRandomState\b"), LegacyGenerator),
+    (re.compile(r"\bSystemRandom\b"), SystemGenerator),
+    (re.compile(r"\brandom\.Random\b|^Random\b"), StandardGenerator),
+    (re.compile(r"^(?!.*(typing|collections)).*\bGenerator\b(?!\[)"), NumpyGenerator),
+)
+
+
+def _kind(p: inspect.Parameter) -> Any:
+    """Which stand-in a parameter wants: its annotation says, or else its name."""
+    if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+        return None
+    text = "" if p.annotation is p.empty else inspect.formatannotation(p.annotation).strip("'\"")
+    for pattern, kind in _KINDS:
+        if pattern.search(text):
+            return kind
+    if p.name not in NAMES or text not in ("", "Any", "typing.Any", "object"):
+        return None
+    return LegacyGenerator if p.name == "random_state" else AnyGenerator
+
+
+_STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
+_MODULES = (stdlib, np.random, np.random.mtrand, secrets, math)
+_LEGACY = np.random.mtrand._rand
+_BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
+_KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
+
+
+class _Swapped:
+    """The places where stand-ins are now, with how many traces want them there; other threads see the generators as before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._places: dict[tuple[Any, ...], tuple[int, Place, Any]] = {}
+        self._stand_ins: dict[int, tuple[Any, Any]] = {}  # by the generator, which is kept beside its stand-in
+        self._fixed: list[tuple[Place, Any]] = []  # in `random`, `numpy.random` and `secrets`, with what goes there
+
+    def take(self, roots: list[Any]) -> list[tuple[Any, ...]]:
+        """Put stand-ins into the modules and wherever the roots lead; returns what to give back."""
+        taken: list[tuple[Any, ...]] = []
+        with self._lock:
+            try:
+                found = [(place, self._replacement(place.value)) for place in places(*roots)]
+                for place, new in (*found, *self._modules()):
+                    if self._put(place, new):
+                        taken.append(place.key)
+            except BaseException:
+                self.give_back(taken)
+                raise
+        return taken
+
+    def give_back(self, keys: list[tuple[Any, ...]]) -> None:
+        """Put the generators back where nobody wants a stand-in any more."""
+        with self._lock:
+            for key in keys:
+                count, place, new = self._places.pop(key)
+                if count > 1:
+                    self._places[key] = count - 1, place, new
+                else:
+                    place.put(place.value)
+            if not self._places:
+                self._stand_ins = {key: x for key, x in self._stand_ins.items() if key in _KEPT}
+
+    def replaced(self, value: Any) -> Any:
+        """A generator's stand-in; anything else as it is."""
+        new = self._replacement(value)
+        return value if new is None else new
+
+    def _put(self, place: Place, new: Any) -> bool:
+        known = self._places.get(place.key)
+        if known is not None:
+            self._places[place.key] = known[0] + 1, known[1], known[2]
+            return True
+        if new is None:
+            return False
+        place.put(new)
+        self._places[place.key] = 1, place, new
+        return True
+
+    def _replacement(self, value: Any) -> Any:
+        if type(value) in _STOCK:  # a class of the author's may draw in its own way: it is watched, not stood in for
+            return self._for(value)
+        if id(value) in FACTORIES:
+            return FACTORIES[id(value)]
+        if id(value) in MATHEMATICS:
+            return MATHEMATICS[id(value)]
+        if id(value) in _BY_NAME:
+            return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
+        owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None
+        if type(owner) in _STOCK:
+            return getattr(self._for(owner), value.__name__, None)
+        return None
+
+    def _for(self, generator: Any) -> Any:
+        with self._lock:
+            known = self._stand_ins.get(id(generator))
+            if known is None:
+                known = self._stand_ins[id(generator)] = generator, stand_in(generator)
+            return known[1]
+
+    def _modules(self) -> list[tuple[Place, Any]]:
+        if not self._fixed:
+            every = ((m, name, v, self._replacement(v)) for m in _MODULES for name, v in vars(m).items())
+            self._fixed = [(_in_module(m, name, v), new) for m, name, v, new in every if new is not None]
+        return self._fixed
+
+
+def _in_module(module: Any, name: str, value: Any) -> Place:
+    put: Callable[[Any], None] = lambda new: setattr(module, name, new)  # noqa: E731
+    return Place((id(vars(module)), name), value, put)
+
+
+_SWAPPED = _Swapped()

@@ -1,0 +1,48 @@
+"""Truth values of the graph: comparisons and their combinations, with the constants worked out."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from dpest.lang.nodes import NODES, All, Compare, Draw, Not, Relation, combine, linear
+
+_OPERATORS = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
+
+
+def compare(relation: Relation, left: Any, right: Any) -> Any:
+    """The truth of `left relation right` as a node, or a plain bool where no draw is left in the difference."""
+    difference = combine(linear(left), linear(right), -1)
+    if difference.terms:
+        return Compare(relation, difference, (_OPERATORS[relation], (left, right)))
+    match relation:
+        case Relation.GE:
+            return difference.constant >= 0
+        case Relation.GT:
+            return difference.constant > 0
+        case Relation.EQ:
+            return difference.constant == 0
+
+
+def negate(x: Any) -> Any:
+    """not x, for a truth node or a plain bool."""
+    if isinstance(x, Not):
+        return x.value
+    return Not(x) if isinstance(x, NODES) else not x
+
+
+def conjunction(values: tuple[Any, ...]) -> Any:
+    """Whether all hold, with the constants worked out."""
+    nodes = tuple(v for v in values if isinstance(v, NODES))
+    if any(not v for v in values if not isinstance(v, NODES)):
+        return False
+    return (nodes[0] if len(nodes) == 1 else All(nodes)) if nodes else True
+
+
+def truth(x: Any) -> Any:
+    """A value as a truth value: a number counts as true where it is not zero."""
+    if isinstance(x, Compare | Not | All) or not isinstance(x, NODES):
+        return x
+    if isinstance(x, Draw) and x.law.discrete and x.law.support[0] >= 0:
+        return compare(Relation.GT, x, 0)
+    return negate(compare(Relation.EQ, x, 0))

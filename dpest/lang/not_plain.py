@@ -1,0 +1,104 @@
+"""What a random value cannot be used as: each refusal says what to write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.lang.run import RUN
+
+_KEEP = (
+    "keep it random (arithmetic, comparisons, `if`, dpest.floor, dpest.where, dpest.clip work on it), or wrap the "
+    "function with dpest.apply(function, value), which makes the mechanism sampling-only"
+)
+_PICK = (
+    "which one it is, is not known while the mechanism is traced. Compare it with each candidate, as in "
+    "`if k == 0: ... elif k == 1: ...`, or write dpest.where(k == 0, a, b)"
+)
+_TEXT = (
+    "a random value has no text inside a mechanism (str, format, f-strings, print, %): its digits are not known while it is "
+    "traced. Return the value itself, or compare it (`if value > bound: return 'high'`); text that is made of it tells no more "
+    "than the value does"
+)
+_KEY = (
+    "a random value cannot be looked up inside a mechanism (as a key of a dict, a member of a set, an argument of a cached "
+    "function): which entry it meets is not known while it is traced. Compare it with each candidate, as in "
+    "`if k == 0: ... elif k == 1: ...`, or test `k in [0, 1]` with a list, which compares"
+)
+
+
+class NotPlain:
+    """Refuses to be a plain number, an index, a sequence and, inside a mechanism, text or a key."""
+
+    __slots__ = ()
+
+    def _plain(self, use: str, instead: str = _KEEP) -> Any:
+        raise RandomTruth(f"a random value cannot be used as {use}: {instead}")
+
+    def words(self) -> str:
+        """The value as its author would write it, for error messages and for looking at it outside a mechanism."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        if RUN.get() is not None:
+            raise RandomTruth(_TEXT)
+        return self.words()
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def __format__(self, spec: str) -> str:
+        if RUN.get() is not None:
+            raise RandomTruth(_TEXT)
+        return str(self._plain("text with a format such as :.2f")) if spec else self.words()
+
+    def __hash__(self) -> int:
+        if RUN.get() is None:
+            return self.identity()
+        number = self._point()
+        if number is None:
+            raise RandomTruth(_KEY)
+        return hash(number)
+
+    def _point(self) -> Any:
+        """The number that a value with listed points has on the path of this run, which forks on it; None for others."""
+        if RUN.get() is None:
+            return None
+        from dpest.lang.points import plain_point  # needs the laws, which most values never ask for here
+
+        return plain_point(self)
+
+    def identity(self) -> int:
+        """What tells one random value from another."""
+        return id(self)
+
+    def __copy__(self) -> Any:
+        return self  # a copy is the same value: the noise is not drawn again
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __float__(self) -> float:
+        number = self._point()
+        if number is None:
+            number = self._plain("a plain float (math.gamma and its like need one; exp, log, sqrt, tanh are understood)")
+        return float(number)
+
+    def __int__(self) -> int:
+        number = self._point()
+        return int(self._plain("a plain int (int(x); math.trunc(x) stays random)") if number is None else number)
+
+    def __index__(self) -> int:
+        number = self._point()
+        if not isinstance(number, int):
+            number = self._plain("an index or a range (nor as a repeat count or a character code)", _PICK)
+        return int(number)
+
+    def __iter__(self) -> Any:
+        raise UnsupportedOperation("a random value is one number and cannot be iterated; laplace(scale, size=n) makes n of them")
+
+    def __len__(self) -> int:
+        raise UnsupportedOperation("a random value is one number and has no len(); laplace(scale, size=n) makes n of them")
+
+    def __contains__(self, item: Any) -> bool:
+        raise UnsupportedOperation("a random value is one number and holds no others: write `x == value` instead of `value in x`")

@@ -1,0 +1,121 @@
+"""The graph on plain numbers: what the author's own arithmetic gives, rounding included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from dpest.lang.nodes import (
+    All,
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Not,
+    Pick,
+    Product,
+    Quotient,
+    Relation,
+    Rounded,
+    Where,
+    children,
+    is_node,
+    plain_number,
+    whole,
+)
+from dpest.numerics.rationals import exact
+
+
+class Unknown(Exception):
+    """A value that the given numbers do not determine."""
+
+
+def evaluate(node: Any, known: Mapping[int, Any]) -> Any:
+    """The node's value, computed as it was written; `known` has numbers (or nodes that stand in) by the id of a node."""
+    if not is_node(node):
+        return node
+    values: dict[int, Any] = {}
+    stack = [node]
+    while stack:  # not recursive: sums of thousands of values are that deep
+        current = stack[-1]
+        if id(current) in values:
+            stack.pop()
+            continue
+        waiting = [x for x in _needed(current, known) if id(x) not in values]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        values[id(current)] = _value(current, known, values)
+        stack.pop()
+    found = values[id(node)]
+    if found is _UNKNOWN:
+        raise Unknown
+    return found
+
+
+_UNKNOWN = object()
+
+
+def _needed(node: Node, known: Mapping[int, Any]) -> list[Node]:
+    """The nodes whose values come first."""
+    if id(node) in known:
+        stand_in = known[id(node)]
+        return [stand_in] if is_node(stand_in) and stand_in is not node else []
+    parts = list(children(node))
+    if isinstance(node, Linear | Compare | Rounded) and node.written is not None:
+        parts += node.written[1]
+    return [x for x in parts if is_node(x)]
+
+
+def _value(node: Node, known: Mapping[int, Any], values: Mapping[int, Any]) -> Any:
+    if id(node) in known:
+        stand_in = known[id(node)]
+        return values[id(stand_in)] if is_node(stand_in) else stand_in
+
+    def at(x: Any) -> Any:
+        return values[id(x)] if is_node(x) else x
+
+    if isinstance(node, Linear | Compare | Rounded) and node.written is not None:
+        function, operands = node.written
+        plain = [at(x) for x in operands]
+        if all(x is not _UNKNOWN for x in plain):
+            return function(*plain)
+    if any(at(x) is _UNKNOWN for x in children(node) if not isinstance(node, Where)):
+        return _UNKNOWN
+    return _computed(node, at)
+
+
+def _computed(node: Node, at: Any) -> Any:
+    match node:
+        case Draw() | Apply():
+            return _UNKNOWN
+        case Linear(terms=terms, constant=constant):
+            return plain_number(sum((c * exact(at(n)) for n, c in terms), constant))
+        case Compare(relation=relation, value=value):
+            return {Relation.GE: at(value) >= 0, Relation.GT: at(value) > 0, Relation.EQ: at(value) == 0}[relation]
+        case Not(value=value):
+            return not at(value)
+        case All(values=parts):
+            return all(map(at, parts))
+        case Where(condition=condition, yes=yes, no=no):
+            holds = at(condition)
+            return _UNKNOWN if holds is _UNKNOWN else at(yes if holds else no)
+        case Extreme(pick=pick, values=parts):
+            return (max if pick is Pick.MAX else min)(map(at, parts))
+        case ArgExtreme(pick=pick, values=parts):
+            numbers = [at(x) for x in parts]
+            return numbers.index((max if pick is Pick.MAX else min)(numbers))
+        case Rounded(rounding=rounding, value=value):
+            return whole(rounding, at(value))
+        case Function(value=value, call=call):
+            return call(at(value))
+        case Product(left=left, right=right):
+            return at(left) * at(right)
+        case Quotient(left=left, right=right):
+            return at(left) / at(right)
+        case _:
+            assert_never(node)

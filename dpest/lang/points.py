@@ -1,0 +1,83 @@
+"""The plain number that a random value with countably many points has on the path of a run: the run forks on it."""
+
+from __future__ import annotations
+
+import math
+from itertools import count, product
+from typing import Any
+
+from dpest.lang.nodes import All, ArgExtreme, Compare, Draw, Extreme, Linear, Not, Where, is_integral, is_node
+from dpest.laws.discrete import Atoms, Whole
+from dpest.numerics.rationals import Rational, exact
+
+_MOST = 4096  # points that are listed: more ways than that are too many paths anyhow
+
+
+def plain_point(value: Any) -> Any:
+    """The value's number on this path, forking the run; None where it has no list of points and is no whole number."""
+    points = _points(value.node)
+    if points is not None:
+        return _among(value, sorted(points))
+    return _whole(value) if is_integral(value.node) else None
+
+
+def has_listed_points(node: Any) -> bool:
+    """Whether a value can be one of a few listed numbers only."""
+    return _points(node) is not None
+
+
+def _among(value: Any, points: list[Any]) -> Any:
+    low, high = 0, len(points) - 1
+    for _ in range(len(points).bit_length() + 1):  # not `while`: this is no loop of the author's
+        if low == high:
+            break
+        middle = (low + high) // 2
+        # Halfway to the next point: a point itself may be rounded as a float.
+        if value > float((points[middle] + points[middle + 1]) / 2):
+            low = middle + 1
+        else:
+            high = middle
+    point = exact(points[low])
+    return int(point) if point.denominator == 1 else float(point)
+
+
+def _whole(value: Any) -> int:
+    """A whole number without a bound: one step after another away from zero, so that far ones weigh too little to follow."""
+    sign = 1 if value >= 0 else -1
+    size = value if sign > 0 else -value
+    return next(sign * k for k in count() if not size > k)
+
+
+def _points(node: Any) -> set[Rational] | None:
+    """Every number that a value can be, where they are few."""
+    if not is_node(node):
+        return {exact(node)} if isinstance(node, int | float) and math.isfinite(node) else None
+    match node:
+        case Draw(law=Whole(low=low, high=high)):
+            return set(map(exact, range(low, high + 1))) if high - low < _MOST else None
+        case Draw(law=Atoms() as law):
+            return set(map(exact, law.points)) if len(law.points) <= _MOST else None
+        case Compare() | Not() | All():
+            return {exact(0), exact(1)}
+        case ArgExtreme(values=values):
+            return set(map(exact, range(len(values))))
+        case Where(yes=yes, no=no):
+            sides = _points(yes), _points(no)
+            return None if sides[0] is None or sides[1] is None else sides[0] | sides[1]
+        case Extreme(values=values):
+            parts = [_points(v) for v in values]
+            return None if any(p is None for p in parts) else set().union(*(p for p in parts if p is not None))
+        case Linear():
+            return _sums(node)
+    return None
+
+
+def _sums(node: Linear) -> set[Rational] | None:
+    """The numbers that a sum can be."""
+    found = {node.constant}
+    for part, factor in node.terms:
+        points = _points(part)
+        if points is None or len(points) * len(found) > _MOST:
+            return None
+        found = {x + factor * y for x, y in product(found, points)}
+    return found

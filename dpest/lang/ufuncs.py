@@ -1,0 +1,56 @@
+"""NumPy's functions on random values: which operator each of them is."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.lang.nodes import Pick
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "negative": operator.neg,
+    "absolute": abs,
+    "fabs": abs,
+    "positive": operator.pos,
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1.0 / x,
+    "power": operator.pow,
+    "float_power": operator.pow,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "rint": round,
+    "greater_equal": operator.ge,
+    "greater": operator.gt,
+    "less_equal": operator.le,
+    "less": operator.lt,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "logical_and": operator.and_,
+    "logical_or": operator.or_,
+    "logical_not": operator.invert,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "invert": operator.invert,
+}
+
+EXTREMES = {"maximum": Pick.MAX, "minimum": Pick.MIN}
+
+
+def boxed(x: Any) -> npt.NDArray[Any]:
+    """An operand as an array of objects: lists and arrays by their elements, anything else as one object."""
+    if isinstance(x, np.ndarray | list | tuple):
+        return np.asarray(x, dtype=object)
+    box = np.empty((), dtype=object)
+    box[()] = x
+    return box

@@ -1,0 +1,63 @@
+"""One verb per operation on random values; they work on plain numbers too."""
+
+from __future__ import annotations
+
+from dpest.lang.functions import (
+    apply,
+    argmax,
+    argmin,
+    branch,
+    ceil,
+    clip,
+    cumsum,
+    floor,
+    max,
+    maximum,
+    min,
+    minimum,
+    mux,
+    where,
+)
+from dpest.lang.verbs import (
+    Sampled,
+    add,
+    affine,
+    geq,
+    max_op,
+    min_op,
+    mul,
+    prefix_sum_distributions,
+    vector_add,
+    vector_argmax,
+    vector_max,
+    vector_min,
+)
+
+__all__ = [
+    "add",
+    "affine",
+    "geq",
+    "max_op",
+    "min_op",
+    "mul",
+    "prefix_sum_distributions",
+    "vector_add",
+    "vector_argmax",
+    "vector_max",
+    "vector_min",
+    "Sampled",
+    "apply",
+    "argmax",
+    "argmin",
+    "branch",
+    "ceil",
+    "clip",
+    "cumsum",
+    "floor",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "mux",
+    "where",
+]

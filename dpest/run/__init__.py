@@ -1,0 +1,1 @@
+"""How long work is done: chunks, executors, checkpoints, progress. Nothing here knows about privacy."""

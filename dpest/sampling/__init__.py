@@ -1,0 +1,1 @@
+"""The way to an answer from samples, for estimates and for audits."""

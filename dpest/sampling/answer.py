@@ -1,0 +1,167 @@
+"""Answers an estimate question by sampling: an estimate, a valid lower bound, and an upper one where that is possible."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import InvalidInput
+from dpest.inputs import Pair
+from dpest.results import Result
+from dpest.run.checkpoint import Checkpoint, stored_identity
+from dpest.run.chunks import Chunks, Gathered, Work, run_chunks
+from dpest.run.executors import Automatic, opened
+from dpest.run.fingerprint import fingerprint
+from dpest.run.progress import Bar, Progress, silent
+from dpest.run.streams import resolve_seed
+from dpest.sampling.from_samples import conclude
+from dpest.sampling.gathering import CHOOSING_SHARE, STORED, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
+from dpest.sampling.result import Facts, nothing_yet, result_from
+from dpest.sampling.sources import TracedSampler
+from dpest.sampling.support import possible_outcomes
+from dpest.sampling.table import Table
+from dpest.sampling.tables import cell_tables, outcome_tables
+from dpest.trace.columns import Sampler
+
+DEFAULT_SAMPLES = 1_000_000
+_SMALL_CHUNK = 1 << 15
+_LARGE_CHUNK = 1 << 20
+_FEWEST_SAMPLES = 100
+
+
+def estimate_by_sampling(
+    mechanism: Callable[..., Any] | Sampler,
+    pairs: Sequence[Pair],
+    *,
+    params: Mapping[str, Any] | None = None,
+    samples: int = DEFAULT_SAMPLES,
+    seed: int | None = None,
+    confidence: float = 0.95,
+    executor: int | Executor | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Progress | bool | None = None,
+    reason: str = "sampling was asked for",
+) -> Result:
+    """The largest loss over the pairs, from `samples` outputs on each input.
+
+    `executor` is a number of processes or any `concurrent.futures.Executor`; by default the work starts here and goes
+    to all cores when it is long. The answer is the same in every case.
+    """
+    start = time.perf_counter()
+    samples = _checked_samples(samples)
+    _check_confidence(confidence)
+    sampler = TracedSampler(mechanism, params) if callable(mechanism) else mechanism
+    with ExitStack() as stack:
+        show = _shown(progress, stack)
+        seed = _seed(seed, checkpoint)
+        question = Question.of(sampler, pairs, seed)
+        store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)
+        if isinstance(sampler, TracedSampler):
+            for data in question.inputs:
+                sampler.check(data)
+        place = stack.enter_context(opened(Automatic() if executor is None else executor))
+        tables, gathered = _gathered(question, samples, place, store, show)
+    name = str(getattr(mechanism, "__name__", type(mechanism).__name__))
+    seconds = time.perf_counter() - start
+    facts = Facts(reason, name, confidence, seconds, gathered.done, gathered.interrupted, seed)
+    if not gathered.done:
+        return nothing_yet(pairs, facts)
+    exhaustive = not tables[0].learned and _exhaustive(mechanism, question, params, tables[0])
+    return result_from(conclude(tables, 1 - confidence, exhaustive=exhaustive), tables, pairs, facts, exhaustive=exhaustive)
+
+
+def _gathered(
+    question: Question, samples: int, place: Executor | Automatic | None, store: Checkpoint | None, show: Progress
+) -> tuple[list[Table], Gathered[Parts]]:
+    """Learn, then count."""
+    nothing: tuple[Model | None, ...] = ()
+    show(0, samples, "looking at a first sample")
+    learn = Learn(question, samples)
+    learned = run_chunks(
+        learn, Chunks(1, 1), lambda _, found: (found,), nothing, checkpoint=store, key="learn", known=STORED
+    )
+    if not learned.state:
+        return [], Gathered(([], []), 0, interrupted=True)
+    model = learned.state[0]
+    chunks = _chunks(samples)
+    work: CountOutcomes | CountCells = CountOutcomes(question) if model is None else CountCells(question, model)
+    count: Work[tuple[int, list[Any]]] = work
+    fold = Fold(max(1, round(len(chunks) * CHOOSING_SHARE)), len(chunks))
+    empty: Parts = (work.empty(), work.empty())
+    gathered = run_chunks(
+        count, chunks, fold, empty, executor=place, checkpoint=store, progress=show, message="counting", key="count", known=STORED
+    )
+    return (outcome_tables(question, gathered.state) if model is None else cell_tables(model, gathered.state)), gathered
+
+
+def _chunks(samples: int) -> Chunks:
+    """At least four chunks, so that one of them can choose; not too small, since each costs a little of its own."""
+    size = max(min(_SMALL_CHUNK, samples // 4), min(_LARGE_CHUNK, samples // 16))
+    return Chunks(samples, size)
+
+
+def _exhaustive(mechanism: Any, question: Question, params: Mapping[str, Any] | None, table: Table) -> bool:
+    """Whether the outcomes that were counted are all that the program can have."""
+    if not callable(mechanism):
+        return False
+    possible = possible_outcomes(mechanism, question.inputs, params or {})
+    return possible is not None and possible <= table.outcomes
+
+
+def _checked_samples(samples: Any) -> int:
+    whole = isinstance(samples, int | float | np.integer) and not isinstance(samples, bool) and samples == samples // 1
+    if not whole or samples < _FEWEST_SAMPLES:
+        raise InvalidInput(f"samples must be a whole number >= {_FEWEST_SAMPLES}, got {samples!r}")
+    return int(samples)
+
+
+def _check_confidence(confidence: Any) -> None:
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise InvalidInput(f"confidence must lie strictly between 0 and 1, such as 0.95, got {confidence!r}")
+
+
+def _shown(progress: Progress | bool | None, stack: ExitStack) -> Progress:
+    if progress is None or progress is True:
+        return stack.enter_context(Bar())
+    return silent if progress is False else progress
+
+
+def _seed(seed: int | None, checkpoint: str | Path | None) -> int:
+    """A run that goes on from a checkpoint goes on with its seed."""
+    if seed is None and checkpoint is not None:
+        known = stored_identity(checkpoint)
+        if known is not None:
+            return resolve_seed(known.get("seed"))
+    return resolve_seed(seed)
+
+
+def _opened_store(
+    path: str | Path | None,
+    mechanism: Any,
+    params: Mapping[str, Any] | None,
+    pairs: Sequence[Pair],
+    seed: int,
+    samples: int,
+    stack: ExitStack,
+) -> Checkpoint | None:
+    if path is None:
+        return None
+    identity = {
+        "mechanism": f"{getattr(mechanism, '__name__', type(mechanism).__name__)} {fingerprint(mechanism)}",
+        "params": {k: _known_as(v) for k, v in (params or {}).items()},
+        "pairs": [p.to_dict() for p in pairs],
+        "seed": seed,
+        "samples": samples,
+    }
+    return stack.enter_context(Checkpoint(path, identity))
+
+
+def _known_as(value: Any) -> str:
+    plain = isinstance(value, int | float | str | bool | None | list | tuple)
+    return repr(value) if plain else f"{type(value).__name__} {fingerprint(value)}"

@@ -1,0 +1,1 @@
+"""Lower bounds of the loss of any callable, with their confidence."""

@@ -1,0 +1,57 @@
+"""Which outcomes a mechanism can have at all, where its program says so."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dpest.errors import DpestError
+from dpest.lang.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Where
+from dpest.laws.discrete import Atoms, Whole
+from dpest.trace.columns import Shape, constant_key
+from dpest.trace.explore import Limits, trace
+
+_MOST_PATHS = 4096
+_MOST_OUTCOMES = 1 << 14
+
+
+def possible_outcomes(mechanism: Callable[..., Any], inputs: Sequence[Any], params: Mapping[str, Any]) -> frozenset[Shape] | None:
+    """Every outcome of every path, possible or not, on any of the inputs; None where they cannot be listed."""
+    found: set[Shape] = set()
+    try:
+        for data in inputs:
+            paths = trace(mechanism, data, params, Limits(paths=_MOST_PATHS))
+            if paths.log_unexplored > -math.inf:
+                return None
+            for path in paths.paths:
+                values = [_values(leaf) for leaf in path.output.leaves]
+                if math.prod(map(len, values)) > _MOST_OUTCOMES or len(found) > _MOST_OUTCOMES:
+                    return None
+                found.update(Shape(path.output.structure, leaves) for leaves in itertools.product(*values))
+    except (DpestError, _Unlisted):
+        return None
+    return frozenset(found)
+
+
+class _Unlisted(Exception):
+    """A leaf whose values cannot be listed."""
+
+
+def _values(leaf: Any) -> list[Any]:
+    match leaf:
+        case Compare() | Not() | All():
+            return [0.0, 1.0]
+        case ArgExtreme(values=values):
+            return [float(i) for i in range(len(values))]
+        case Where(yes=yes, no=no):
+            return list(dict.fromkeys([*_values(yes), *_values(no)]))
+        case Draw(law=law) if isinstance(law, Atoms):
+            return [float(x) for x in law.points]
+        case Draw(law=law) if isinstance(law, Whole) and law.high - law.low < _MOST_OUTCOMES:
+            return [float(x) for x in range(law.low, law.high + 1)]
+        case _ if isinstance(leaf, NODES):
+            raise _Unlisted
+        case _:
+            return [constant_key(leaf)]

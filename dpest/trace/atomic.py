@@ -1,0 +1,102 @@
+"""Comparisons of draws alone, decided or asked for: the last step of every condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
+from dpest.laws.law import Discrete
+from dpest.numerics.rationals import ONE, Rational, exact
+from dpest.trace.literal import InputLiteral, Literal
+from dpest.trace.whole import Program, Uneven, at_least, equals
+
+
+class Ask(Protocol):
+    """Decides what the graph leaves open, forking the run where neither supports nor earlier conditions decide it."""
+
+    def __call__(self, literal: Literal) -> bool:
+        """Which way one inequality over draws goes."""
+
+    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        """Which of several disjoint, exhaustive conjunctions holds."""
+
+
+def sign(relation: Relation, x: Rational) -> bool:
+    """Whether a number is >= 0, > 0 or == 0."""
+    match relation:
+        case Relation.GE:
+            return bool(x >= 0)
+        case Relation.GT:
+            return bool(x > 0)
+        case Relation.EQ:
+            return bool(x == 0)
+
+
+def settled(relation: Relation, constant: Rational, program: Program) -> bool:
+    """A comparison in which no draw is left: the program's own word, if it is known."""
+    said = program({})
+    return sign(relation, constant) if said is None else said
+
+
+def atomic(relation: Relation, value: Linear, ask: Ask, program: Program) -> bool:
+    """A comparison of draws alone; equality never holds where a continuous draw is left."""
+    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
+    if not terms:
+        return settled(relation, value.constant, program)
+    if any(not d.law.discrete for d, _ in terms):
+        return relation is not Relation.EQ and ask(Literal(terms, value.constant))
+    if any(d.law.unknown for d, _ in terms):
+        return _of_inputs(relation, InputLiteral(terms, value.constant), ask)
+    uneven = [d for d, _ in terms if not getattr(d.law, "integral", False)] if len(terms) > 1 else []
+    if uneven:
+        return _at_points(relation, value, uneven, ask, program)
+    try:
+        if relation is Relation.EQ:
+            both = equals(terms, value.constant, program)
+            return both if isinstance(both, bool) else ask(both[0]) and ask(both[1])
+        one = at_least(terms, value.constant, relation, program)
+    except Uneven:
+        if not has_finitely_many_points(value):
+            raise
+        return _at_points(relation, value, [d for d, _ in terms], ask, program)
+    return one if isinstance(one, bool) else ask(one)
+
+
+def _of_inputs(relation: Relation, at_least: InputLiteral, ask: Ask) -> bool:
+    """A comparison in which an unknown real number takes part, and no continuous draw: ties may matter."""
+    above = replace(at_least, strict=True)
+    match relation:
+        case Relation.GE:
+            return ask(at_least)
+        case Relation.GT:
+            return ask(above)
+        case Relation.EQ:
+            return ask(at_least) and not ask(above)
+
+
+def _at_points(relation: Relation, value: Linear, draws: list[Draw], ask: Ask, program: Program) -> bool:
+    """The comparison with some of its draws replaced by the points that they take on this path."""
+    points: dict[int, int | float] = {id(d): point(d, ask) for d in draws}
+    out = Linear((), value.constant)
+    for node, c in value.terms:
+        out = combine(out, linear(points.get(id(node), node)), c)
+    return atomic(relation, out, ask, lambda more: program({**points, **more}))
+
+
+def has_finitely_many_points(value: Linear) -> bool:
+    """Whether every draw behind a value has finitely many points."""
+    return all(getattr(d.law, "finite", False) for d in draws_of(value))
+
+
+def point(draw: Draw, ask: Ask) -> int | float:
+    """The point that a finite draw takes on this path."""
+    assert isinstance(draw.law, Discrete)
+    points = [float(x) for x in draw.law.window(0.0)[0]]
+    if draw.law.integral:
+        points = [int(x) for x in points]
+    for point, following in zip(points, points[1:], strict=False):
+        if not ask(Literal(((draw, ONE),), -exact(following))):
+            return point
+    return points[-1]

@@ -1,0 +1,271 @@
+"""One inequality between draws and a constant, in a normal form: terms + constant >= 0.
+
+Where a continuous draw takes part, equality has probability zero, and `>` is `>=`. Where all draws are whole numbers, so
+are the coefficients and the constant, and `>` is `>=` with the next whole number. A single draw with other points is
+compared with one of its points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from dpest.lang.nodes import Draw
+from dpest.lang.origins import at_root
+from dpest.laws.law import Continuous, Discrete
+from dpest.numerics.rationals import ONE, Rational, exact
+
+Direction = tuple[tuple[Draw, Rational], ...]
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A comparison of draws with a constant that holds on a path: terms + constant >= 0."""
+
+    terms: tuple[tuple[Draw, Rational], ...]
+    constant: Rational
+
+    @cached_property
+    def spokes(self) -> dict[int, Any]:
+        """What the condition contributes to a star, by the draw at the star's centre; filled by `stars`."""
+        return {}
+
+    @cached_property
+    def direction(self) -> tuple[Direction, Rational, bool]:
+        """As `direction >= bound`, or <= where flipped: (direction, bound, flipped).
+
+        A condition on a function of a draw speaks of the draw: what is known of either decides the other.
+        """
+        if len(self.terms) == 1 and self.terms[0][0].origin is not None:
+            ((draw, c),) = self.terms
+            found = at_root(draw, c > 0, -self.constant / c)
+            if found is not None:
+                return ((found[0], ONE),), found[2], not found[1]
+        terms = self.terms if len(self.terms) == 1 else sorted(self.terms, key=lambda t: id(t[0]))
+        lead = terms[0][1]
+        return tuple((d, c / lead) for d, c in terms), -self.constant / lead, lead < 0
+
+    @cached_property
+    def smooth(self) -> bool:
+        """Whether a continuous draw takes part: ties then have probability zero."""
+        return any(not d.law.discrete for d, _ in self.terms)
+
+    @cached_property
+    def by_support(self) -> bool | None:
+        """Whether the draws' supports alone decide the inequality; None where they do not."""
+        low, high = self._end(lower=True), self._end(lower=False)
+        if low is not None and low >= 0:
+            return True
+        return False if high is not None and (high < 0 or (self.smooth and high == 0)) else None
+
+    def _end(self, *, lower: bool) -> Rational | None:
+        """The smallest (or largest) value of terms + constant; None where it is infinite."""
+        total = self.constant
+        for draw, c in self.terms:
+            end = draw.law.support[0 if (c > 0) == lower else 1]
+            if math.isinf(end):
+                return None
+            total += c * exact(end)
+        return total
+
+    def negated(self) -> Literal:
+        """The opposite inequality."""
+        if self.smooth:
+            out = Literal(tuple((d, -c) for d, c in self.terms), -self.constant)
+            direction, bound, flipped = self.direction
+            out.__dict__["direction"] = direction, bound, not flipped
+            return out
+        if len(self.terms) == 1 and not _whole(self.terms[0][0]):
+            return self._beside()
+        return Literal(tuple((d, -c) for d, c in self.terms), -self.constant - 1)
+
+    def _beside(self) -> Literal:
+        """The opposite of a comparison with one of a draw's points: a comparison with the point next to it."""
+        ((draw, c),) = self.terms
+        points = [exact(x) for x in draw.law.window(0.0)[0]]  # type: ignore[attr-defined]
+        at = points.index(-self.constant / c)
+        return Literal(((draw, -c),), c * points[at - 1 if c > 0 else at + 1])
+
+
+@dataclass(frozen=True)
+class InputLiteral(Literal):
+    """A comparison of unknown inputs (and discrete draws) with a constant: terms + constant >= 0, or > 0 where strict.
+
+    Nothing is known of inputs, so that each comparison is a truth value of its own, which only itself and its opposite decide.
+    """
+
+    strict: bool = False
+    smooth: ClassVar[bool] = False
+
+    @cached_property
+    def direction(self) -> tuple[Direction, Rational, bool]:
+        """The truth value as a direction: >= 1 where it holds, <= 0 where it does not."""
+        terms = sorted(self.terms, key=lambda t: id(t[0]))
+        lead = terms[0][1]
+        name: Any = (tuple((d, c / lead) for d, c in terms), self.constant / lead, self.strict == (lead > 0))
+        return ((terms[0][0], name),), exact(1 if lead > 0 else 0), lead < 0
+
+    @cached_property
+    def by_support(self) -> bool | None:
+        """Whether the ranges of the inputs alone decide the inequality; None where they do not."""
+        low, high = self._end(lower=True), self._end(lower=False)
+        if low is not None and (low > 0 or (low == 0 and not self.strict)):
+            return True
+        return False if high is not None and (high < 0 or (high == 0 and self.strict)) else None
+
+    def negated(self) -> Literal:
+        """The opposite inequality."""
+        return InputLiteral(tuple((d, -c) for d, c in self.terms), -self.constant, not self.strict)
+
+
+def _whole(draw: Draw) -> bool:
+    return isinstance(draw.law, Discrete) and draw.law.integral
+
+
+Span = tuple[Literal | None, Literal | None]  # the tightest lower and the tightest upper bound; None where there is none
+Bounds = dict[Direction, Span]
+
+FREE: Span = (None, None)
+
+
+def ends(span: Span) -> tuple[Rational | None, Rational | None]:
+    """The smallest and the largest value that are left of a direction."""
+    low, high = span
+    return None if low is None else low.direction[1], None if high is None else high.direction[1]
+
+
+def held(bounds: Bounds) -> tuple[Literal, ...]:
+    """The inequalities that say all that is known: in each direction the tightest ones."""
+    return tuple(literal for span in bounds.values() for literal in span if literal is not None)
+
+
+# -- what the conditions taken so far say about the next one -----------------------------------------------------------
+
+
+def implied(literal: Literal, bounds: Bounds) -> bool | None:
+    """Whether the draws' supports or earlier conditions decide an inequality; None where it is open."""
+    if literal.by_support is not None:
+        return literal.by_support
+    direction, bound, flipped = literal.direction
+    known = bounds.get(direction)
+    if known is None:
+        return None
+    low, high = ends(known)
+    if flipped:
+        low, high, bound = _minus(high), _minus(low), -bound
+    if low is not None and low >= bound:
+        return True
+    if high is not None and (high < bound or (literal.smooth and high == bound)):
+        return False
+    return None
+
+
+def _minus(x: Rational | None) -> Rational | None:
+    return None if x is None else -x
+
+
+def narrowed(bounds: Bounds, literals: Sequence[Literal]) -> Bounds:
+    """The known bounds, with several more inequalities that hold."""
+    out = dict(bounds)
+    for literal in literals:
+        direction = literal.direction[0]
+        out[direction] = _tighter(out.get(direction, FREE), literal)
+    return out
+
+
+def _tighter(span: Span, literal: Literal) -> Span:
+    _, bound, flipped = literal.direction
+    low, high = span
+    if flipped:
+        return low, literal if high is None or bound < high.direction[1] else high
+    return literal if low is None or bound > low.direction[1] else low, high
+
+
+def open_options(
+    options: Sequence[tuple[Literal, ...]], bounds: Bounds
+) -> tuple[int | None, list[tuple[int, tuple[Literal, ...]]]]:
+    """The option that must hold, if it is known; else those that still can, with what each adds."""
+    left: list[tuple[int, tuple[Literal, ...]]] = []
+    for i, option in enumerate(options):
+        new = _added(option, bounds)
+        if new == ():
+            return i, []
+        if new is not None:
+            left.append((i, new))
+    return (left[0][0] if len(left) == 1 else None), left
+
+
+def _added(option: tuple[Literal, ...], bounds: Bounds) -> tuple[Literal, ...] | None:
+    """The inequalities of an option that are still open; None where one of them cannot hold."""
+    new = []
+    for literal in option:
+        known = implied(literal, bounds)
+        if known is None:
+            new.append(literal)
+        elif not known:
+            return None
+    return tuple(new)
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+def log_weight(literals: tuple[Literal, ...], bounds: Bounds) -> float:
+    """An upper bound of ln P(the literals hold | the bounds hold): of conditions on single draws, taken together.
+
+    Conditions that compare several draws count as certain. What holds of one draw is weighed as one interval: its
+    conditions are not independent.
+    """
+    after: Bounds = {}
+    for literal in literals:
+        if len(literal.terms) == 1:
+            direction = literal.direction[0]
+            after[direction] = _tighter(after.get(direction, bounds.get(direction, FREE)), literal)
+    before = [_log_span(d, bounds.get(d, FREE)) for d in after]
+    if -math.inf in before:
+        return -math.inf
+    total = 0.0
+    for (d, span), old in zip(after.items(), before, strict=True):
+        new = _log_span(d, span)
+        total += 0.0 if new is None or old is None else new - old
+    return min(0.0, total)
+
+
+def _log_span(direction: Direction, span: Span) -> float | None:
+    """ln P(a draw lies in a span); None where its ends speak of different functions of the draw."""
+    if span == FREE:
+        return 0.0
+    if any(x is not None and x.terms[0][0].origin is not None for x in span):
+        return _log_image_span(span)
+    law = direction[0][0].law
+    least, most = ends(span)
+    low, high = (-math.inf if least is None else float(least)), (math.inf if most is None else float(most))
+    if isinstance(law, Continuous):
+        return float(law.log_interval(low, high))
+    assert isinstance(law, Discrete)
+    return float(law.log_between(law.first(low, False), law.last(high, False)))
+
+
+def _log_image_span(span: Span) -> float | None:
+    """ln P(a span) whose ends are conditions on functions of a draw: from their own laws, which keep the digits of tails."""
+    draws = {id(x.terms[0][0]): x.terms[0][0] for x in span if x is not None}
+    if len(draws) > 1:
+        return None
+    (draw,) = draws.values()
+    low, high = -math.inf, math.inf
+    for x in span:
+        if x is not None:
+            c, bound = x.terms[0][1], -x.constant / x.terms[0][1]
+            low, high = (max(low, float(bound)), high) if c > 0 else (low, min(high, float(bound)))
+    assert isinstance(draw.law, Continuous)
+    return float(draw.law.log_interval(low, high))
+
+
+def log_chances(literal: Literal, bounds: Bounds) -> tuple[float, float]:
+    """Upper bounds of ln P(holds) and ln P(does not), given the bounds; 0 and 0 where several draws take part."""
+    if len(literal.terms) != 1:
+        return 0.0, 0.0
+    return log_weight((literal,), bounds), log_weight((literal.negated(),), bounds)

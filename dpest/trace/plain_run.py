@@ -1,0 +1,147 @@
+"""A run of the mechanism as an ordinary program: every draw is a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import BudgetExceeded
+from dpest.lang.dist import RUN
+from dpest.lang.nodes import Node, is_node
+from dpest.lang.plain_numbers import Truth, bare, marked
+from dpest.laws.discrete import Atoms
+from dpest.laws.law import Continuous, Law
+from dpest.run.streams import stream
+from dpest.trace.outputs import flatten, rebuild
+from dpest.trace.valuation import Valuation, Value
+
+SEED = 0x0D9E57  # of the numbers in plain runs: a check gives the same verdict each time
+_BLOCK = 64  # numbers drawn from one law at a time: NumPy's cost of a call is spread over them
+MOST_DRAWS = 200_000
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One draw of a plain run: its law as the program asked for it, and the number that came."""
+
+    law: Law
+    value: float
+
+    def words(self) -> str:
+        """As a person reads it."""
+        return f"{self.law.words()} = {self.value:.10g}"
+
+
+def one_run() -> PlainRun:
+    """A plain run with the same numbers each time."""
+    return PlainRun(Source(stream(SEED)))
+
+
+@dataclass(frozen=True)
+class PlainProgram:
+    """A mechanism of dpest draws as an ordinary program: `program(data, rng)` runs it once, on numbers."""
+
+    func: Callable[..., Any]
+
+    def __call__(self, data: Any, rng: np.random.Generator, **params: Any) -> Any:
+        """What the mechanism returns, with numbers from this generator for its draws."""
+        run = PlainRun(Source(rng, block=1))
+        token = RUN.set(run)
+        try:
+            flat = flatten(self.func(data, **params))
+        finally:
+            RUN.reset(token)
+        return rebuild(flat.structure, [run.number(x) for x in flat.leaves])
+
+
+class Source:
+    """Numbers from laws, in blocks."""
+
+    def __init__(self, rng: np.random.Generator, block: int = _BLOCK) -> None:
+        self.rng = rng
+        self._block = block
+        self._left: dict[int, tuple[Law, list[float]]] = {}
+
+    def draw(self, law: Law) -> float:
+        """A fresh number with this law."""
+        # The law is kept beside its numbers, so that no other object can come to have its id.
+        held = self._left.get(id(law))
+        if held is None or not held[1]:
+            held = self._left[id(law)] = (law, [float(x) for x in law.sample(self.rng, self._block)])
+        return held[1].pop()
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A comparison of a traced path, solved for its last draw: where the two sides of a condition meet."""
+
+    law: Law
+    coefficient: float
+    constant: float
+    others: tuple[tuple[int, float], ...]  # (position of an earlier draw, its coefficient)
+
+
+class PlainRun:
+    """Gives numbers for draws: those of an earlier run where a script is given; with aims, often beside a condition's bound."""
+
+    plain = True
+
+    def __init__(
+        self, source: Source, aims: Mapping[int, Sequence[Aim]] | None = None, script: Sequence[Drawn] = ()
+    ) -> None:
+        self.drawn: list[Drawn] = []
+        self.outside = Valuation(source.draw)  # random values that were made before the run
+        self._source = source
+        self._aims = aims or {}
+        self._script = script
+
+    def draw(self, law: Law) -> Any:
+        """A number with this law: a whole one as an int, a coin as a truth value."""
+        if len(self.drawn) >= MOST_DRAWS:
+            raise BudgetExceeded(f"one run of the mechanism on plain numbers made more than {MOST_DRAWS} draws")
+        value = self._scripted(law)
+        if value is None:
+            value = self._aimed(law)
+        if value is None:
+            value = self._source.draw(law)
+        self.drawn.append(Drawn(law, value))
+        if not law.discrete or not getattr(law, "integral", False):
+            return marked(value)
+        coin = isinstance(law, Atoms) and set(law.points) <= {0.0, 1.0}
+        return Truth(value) if coin else marked(int(value))
+
+    def decide(self, condition: Node) -> bool:
+        """Which way an `if` goes on a random value that was made before the run."""
+        return self.outside.holds(condition)
+
+    def number(self, x: Any) -> Any:
+        """A leaf of the output as a plain constant; a random value from before the run by its value in it."""
+        value = self.outside.leaf(x) if is_node(x) else bare(x)
+        return float(value.number) if isinstance(value, Value) else value
+
+    def _scripted(self, law: Law) -> float | None:
+        """The number that an earlier run drew here, if it asked for the same law."""
+        k = len(self.drawn)
+        return self._script[k].value if k < len(self._script) and self._script[k].law == law else None
+
+    def _aimed(self, law: Law) -> float | None:
+        """A number near the bound of a condition, which the law can take."""
+        rng = self._source.rng
+        aims = self._aims.get(len(self.drawn))
+        if not aims or rng.random() < 0.25:
+            return None
+        aim = aims[int(rng.integers(len(aims)))]
+        if aim.law is not law and aim.law != law:
+            return None
+        bound = -(aim.constant + math.fsum(c * self.drawn[k].value for k, c in aim.others)) / aim.coefficient
+        if not abs(bound) < 2**52:
+            return None
+        if isinstance(law, Continuous):
+            value = bound + law.scale * float(rng.standard_exponential()) * (1 if rng.random() < 0.5 else -1)
+        else:
+            value = float(round(bound) + rng.integers(-1, 2))
+        return value if float(law.log_density(value)) > -math.inf else None

@@ -1,0 +1,74 @@
+"""What a run of a mechanism must share with its replays: the draws in their order, the conditions, the output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from dpest.errors import NotReplayable
+from dpest.lang.nodes import Compare, Draw, Function, Linear, Node, children, is_node
+from dpest.laws.law import Law
+from dpest.trace.outputs import Flat
+
+
+class Replay:
+    """The draws of a run; those that were made before come again, in the same order."""
+
+    def __init__(self, draws: Sequence[Draw]) -> None:
+        self.draws = list(draws)
+        self.drawn = 0
+
+    def draw(self, law: Law) -> Node:
+        """A fresh value; in a replay, the value that stood here before."""
+        k = self.drawn
+        self.drawn = k + 1
+        if k < len(self.draws):
+            node = self.draws[k]
+            if node.law is not law and node.law != law:
+                raise differs(f"draw {k + 1} was {node.law.words()}, then {law.words()}")
+            return node
+        node = Draw(law)
+        self.draws.append(node)
+        return node
+
+
+def mark(condition: Node) -> Any:
+    """What is compared when a condition comes again in a replay."""
+    return condition.value.constant if isinstance(condition, Compare) else type(condition)
+
+
+def differs(what: str) -> NotReplayable:
+    """The error for a mechanism with randomness or state of its own."""
+    return NotReplayable(
+        f"the mechanism behaves differently when it is run again ({what}): use dpest draws instead of random or numpy.random, "
+        "and keep no state between runs"
+    )
+
+
+def same_output(a: Flat, b: Flat) -> bool:
+    """Whether two outputs are the same expression of the same draws."""
+    known: dict[tuple[int, int], bool] = {}
+    return a.structure == b.structure and all(_same(x, y, known) for x, y in zip(a.leaves, b.leaves, strict=True))
+
+
+def _same(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
+    if not is_node(x) or not is_node(y):
+        return bool(x == y) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
+    if x is y:
+        return True
+    key = id(x), id(y)
+    if key not in known:  # outputs share parts of the graph
+        known[key] = _same_node(x, y, known)
+    return known[key]
+
+
+def _same_node(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
+    if type(x) is not type(y) or isinstance(x, Draw):
+        return False
+    if isinstance(x, Linear) and (x.constant != y.constant or [c for _, c in x.terms] != [c for _, c in y.terms]):
+        return False
+    if isinstance(x, Function) and x.function != y.function:
+        return False
+    a, b = children(x), children(y)
+    return len(a) == len(b) and all(_same(p, q, known) for p, q in zip(a, b, strict=True))

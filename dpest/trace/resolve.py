@@ -1,0 +1,389 @@
+"""Brings a condition down to comparisons of draws alone, asking for a decision wherever it needs one.
+
+The rules are lazy: of a `where`, only the side that is taken is looked at; of a maximum compared with a bound, only
+as many arguments as it takes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import Any, assert_never
+
+from dpest.errors import ExactRefused
+from dpest.lang.logic import truth
+from dpest.lang.nodes import (
+    All,
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Not,
+    Pick,
+    Product,
+    Quotient,
+    Relation,
+    Rounded,
+    Rounding,
+    Where,
+    Written,
+    combine,
+    linear,
+    scaled,
+)
+from dpest.lang.plain import Unknown, evaluate
+from dpest.numerics.rationals import ONE, Rational, ceil, common_measure, exact, floor
+from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
+from dpest.trace.functions import NotFinite, holds, numeric, other_side
+from dpest.trace.literal import Literal
+from dpest.trace.nonlinear import nonlinear
+from dpest.trace.whole import Program, Uneven, at_least
+
+HALF = exact(0.5)
+Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
+
+
+def decide(condition: Any, ask: Ask) -> bool:
+    """Which way a condition goes, by way of decisions on inequalities between draws."""
+    match condition:
+        case bool() | int() | float():
+            return bool(condition)
+        case Not(value=value):
+            return not decide(value, ask)
+        case All(values=values):
+            return all(decide(v, ask) for v in values)
+        case Compare():
+            return _compared(condition, ask, {})
+        case _:
+            return decide(truth(condition), ask)
+
+
+def affine(x: Any, ask: Ask, became: Became | None = None) -> Linear:
+    """A number as an affine expression of draws (or of roundings, which stay); truth values count as 0 and 1."""
+    value = linear(x)
+    if all(isinstance(n, Draw | Rounded) for n, _ in value.terms):
+        return value
+    out = Linear((), value.constant)
+    beyond = 0.0
+    for node, c in value.terms:
+        try:
+            out = combine(out, _reduced(node, ask, {} if became is None else became), c)
+        except NotFinite as found:
+            beyond += float(c) * found.value
+    if beyond:  # NaN counts as true
+        raise NotFinite(beyond)
+    return affine(out, ask, became)
+
+
+def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
+    """One node as an affine expression of simpler ones; what it came down to is noted."""
+    out: Any
+    match node:
+        case Draw() | Rounded():
+            return linear(node)
+        case Linear():
+            return node
+        case Compare() | Not() | All():
+            out = decide(node, ask)
+        case Where(condition=condition, yes=yes, no=no):
+            out = numeric(yes if decide(condition, ask) else no)
+        case Extreme(pick=pick, values=values):
+            out = values[index(ArgExtreme(pick, values), ask)]
+        case ArgExtreme():
+            out = index(node, ask)
+        case Function() | Product() | Quotient():
+            return nonlinear(node, _Path(ask, became), became)
+        case Apply(function=function):
+            name = getattr(function, "__name__", "a function")
+            raise ExactRefused(f"{name} is applied to a random value: such a function can be sampled, not inferred")
+        case _:
+            assert_never(node)
+    became[id(node)] = out
+    return linear(out)
+
+
+# -- comparisons -------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 14)
+def _smooth_literal(relation: Relation, value: Linear) -> Literal | None:
+    """An inequality in which a continuous draw takes part, as one object for one node: what is known of it is kept."""
+    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
+    plain = relation is not Relation.EQ and len(terms) == len(value.terms) > 0
+    found = Literal(terms, value.constant) if plain else None
+    return found if found is not None and found.smooth else None
+
+
+def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
+    """Decides a comparison with zero; an extreme value is compared argument by argument."""
+    relation, value = condition.relation, condition.value
+    plain = _smooth_literal(relation, value)
+    if plain is not None:
+        return ask(plain)
+    if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient | Where):
+        moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
+        if moved is not None:
+            return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
+    if relation is not Relation.EQ:
+        for node, c in value.terms:
+            if isinstance(node, Extreme):
+                return _extreme_compared(condition, node, c, ask, became)
+    try:
+        expression = affine(value, ask, became)
+    except NotFinite as beyond:
+        return holds(relation, beyond.value)
+    program = partial(_said, condition, became)
+    if any(isinstance(n, Rounded) for n, _ in expression.terms):
+        return _rounded_compared(relation, expression, ask, became, program)
+    return atomic(relation, expression, ask, program)
+
+
+def _said(condition: Any, became: Became, point: dict[int, int | float]) -> bool | None:
+    """What the program's own arithmetic says of a condition where the draws have these values."""
+    try:
+        return bool(evaluate(condition, {**became, **point}))
+    except (Unknown, ArithmeticError):
+        return None
+
+
+def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, became: Became) -> bool:
+    rest = combine(condition.value, linear(node), -c)
+
+    def holds(v: Any) -> bool:
+        value = combine(rest, linear(v), c)
+        one = Compare(condition.relation, value, condition.written)
+        return _compared(one, ask, {**became, id(node): v}) if value.terms else sign(condition.relation, value.constant)
+
+    some = (node.pick is Pick.MAX) == (c > 0)
+    return any(map(holds, node.values)) if some else all(map(holds, node.values))
+
+
+# -- roundings ---------------------------------------------------------------------------------------------------------
+
+
+def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Became, program: Program) -> bool:
+    """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
+    node, c = value.terms[0]
+    if len(value.terms) != 1:
+        return atomic(relation, _unrounded(value, ask, became), ask, program)
+    assert isinstance(node, Rounded)
+    bound = -value.constant / c
+    nearest = floor(bound + HALF)
+    said = program({id(node): nearest})
+    if relation is Relation.EQ:
+        ties = bound == nearest if said is None else said
+        return ties and decide(_reaches(node, nearest), ask) and not decide(_reaches(node, nearest + 1), ask)
+    strict = relation is Relation.GT
+    if c > 0:
+        least = floor(bound) + 1 if strict else ceil(bound)
+        if said is not None:
+            least = min(least, nearest) if said else max(least, nearest + 1)
+        return decide(_reaches(node, least), ask)
+    most = ceil(bound) - 1 if strict else floor(bound)
+    if said is not None:
+        most = max(most, nearest) if said else min(most, nearest - 1)
+    return not decide(_reaches(node, most + 1), ask)
+
+
+def _reaches(node: Rounded, k: int) -> Any:
+    """Whether a rounding is at least a whole number, as a comparison of what it rounds."""
+    value, written = linear(node.value), (operator.ge, (node, k))
+    match node.rounding:
+        case Rounding.FLOOR:
+            return _condition(Relation.GE, combine(value, linear(k), -1), written)
+        case Rounding.CEIL:
+            return _condition(Relation.GT, combine(value, linear(k - 1), -1), written)
+        case Rounding.ROUND:
+            # Halves go to the even side: at one of them the program itself is asked.
+            half = exact(k) - HALF
+            return _condition(Relation.GT if k % 2 else Relation.GE, Linear(value.terms, value.constant - half), written)
+        case _:
+            assert_never(node.rounding)
+
+
+def _condition(relation: Relation, value: Linear, written: Written) -> Any:
+    return Compare(relation, value, written) if value.terms else sign(relation, value.constant)
+
+
+def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
+    """(a, s) with a affine in draws such that the rounding is s * floor(a), almost surely."""
+    value = linear(node.value)
+    match node.rounding:
+        case Rounding.FLOOR:
+            inner, sign = value, 1
+        case Rounding.CEIL:
+            inner, sign = scaled(value, -1), -1
+        case Rounding.ROUND:
+            inner, sign = Linear(value.terms, value.constant + HALF), 1
+        case _:
+            assert_never(node.rounding)
+    reduced = affine(inner, ask, became)
+    if any(isinstance(n, Rounded) for n, _ in reduced.terms):
+        reduced = _unrounded(reduced, ask, became)
+    if node.rounding is Rounding.ROUND and _meets_whole(reduced):
+        raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
+    return reduced, sign
+
+
+def meets_halves(node: Node, ask: Ask, became: Became) -> bool:
+    """Whether a value is rounded to the nearest whole number and may lie half-way between two."""
+    if not isinstance(node, Rounded) or node.rounding is not Rounding.ROUND:
+        return False
+    value = affine(node.value, ask, became)
+    return any(isinstance(n, Rounded) for n, _ in value.terms) or _meets_whole(Linear(value.terms, value.constant + HALF))
+
+
+def _meets_whole(value: Linear) -> bool:
+    """Whether an affine expression of whole-number draws can be a whole number with positive probability."""
+    draws = [(n, c) for n, c in value.terms if isinstance(n, Draw)]
+    if any(not d.law.discrete for d, _ in draws):
+        return False
+    if not all(getattr(d.law, "integral", False) for d, _ in draws):
+        return True
+    step = common_measure([ONE, *(c for _, c in draws)])
+    return bool((value.constant / step).denominator == 1)
+
+
+def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
+    """Roundings of values with finitely many points, worked out point by point."""
+    out = Linear((), value.constant)
+    for node, c in value.terms:
+        if isinstance(node, Draw):
+            part = linear(became.get(id(node), node))
+        else:
+            part = linear(pinned(node, ask, "arithmetic on a rounded value", became))
+        out = combine(out, part, c)
+    return out
+
+
+# -- the largest and the smallest --------------------------------------------------------------------------------------
+
+
+def index(node: ArgExtreme, ask: Ask) -> int:
+    """Which argument is the extreme one: the first among equals, as in NumPy."""
+    plain = _plain_options(node.pick, node.values)
+    if plain is not None:
+        return plain[1][ask.choose(plain[0])]
+    became: Became = {}
+    values = [affine(v, ask, became) for v in node.values]
+    if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
+        values = [_unrounded(v, ask, became) for v in values]
+    options, indices = _winners(node.pick, node.values, values, ask, became)
+    return indices[ask.choose(options)]
+
+
+@lru_cache(maxsize=256)
+def _plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Literal, ...]], list[int]] | None:
+    """The ways in which each argument can win, where all are affine in draws: the same on every path."""
+    expressions = [linear(v) for v in values]
+    if not all(isinstance(n, Draw) for e in expressions for n, _ in e.terms):
+        return None
+    try:
+        return _winners(pick, values, expressions, None, {})
+    except Uneven:
+        return None
+
+
+def _winners(
+    pick: Pick, written: Sequence[Any], values: list[Linear], ask: Ask | None, became: Became
+) -> tuple[list[tuple[Literal, ...]], list[int]]:
+    """For each argument that can win: what it takes, and its index. An earlier one wins a tie."""
+    options: list[tuple[Literal, ...]] = []
+    indices: list[int] = []
+    signed = values if pick is Pick.MAX else [scaled(v, -1) for v in values]
+    better = (operator.gt, operator.ge) if pick is Pick.MAX else (operator.lt, operator.le)
+    for i in range(len(values)):
+        beaten: list[Literal] | None = []
+        for j in range(len(values)):
+            if j != i and beaten is not None:
+                relation, wins = (Relation.GT, better[0]) if j < i else (Relation.GE, better[1])
+                condition = Compare(relation, combine(signed[i], signed[j], -1), (wins, (written[i], written[j])))
+                one = _as_literal(condition, ask, became)
+                beaten = [*beaten, one] if isinstance(one, Literal) else beaten if one else None
+        if beaten is not None:
+            options.append(tuple(beaten))
+            indices.append(i)
+    return options, indices
+
+
+def _comparable(margin: Linear) -> bool:
+    """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
+    return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
+
+
+def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
+    """A comparison of draws, or of one rounding with a constant, as a single inequality."""
+    relation, value = condition.relation, condition.value
+    program = partial(_said, condition, became)
+    if not value.terms:
+        return settled(relation, value.constant, program)
+    node, c = value.terms[0]
+    if isinstance(node, Rounded):
+        assert ask is not None
+        inner, sign = floor_form(node, ask, became)
+        bound, strict = -value.constant / (c * sign), relation is Relation.GT
+        if c * sign > 0:
+            inner = combine(inner, linear(floor(bound) + 1 if strict else ceil(bound)), -1)
+            relation = Relation.GE
+        else:
+            inner = combine(linear(ceil(bound) if strict else floor(bound) + 1), inner, -1)
+            relation = Relation.GT
+        return _as_literal(Compare(relation, inner), ask, became)
+    terms = tuple((n, k) for n, k in value.terms if isinstance(n, Draw))
+    if any(not d.law.discrete for d, _ in terms):
+        return Literal(terms, value.constant)
+    return at_least(terms, value.constant, relation, program)
+
+
+# -- values with finitely many points ----------------------------------------------------------------------------------
+
+
+class _Path:
+    """What functions, products and quotients ask of the path that they are on."""
+
+    def __init__(self, ask: Ask, became: Became) -> None:
+        self.ask, self.became = ask, became
+
+    def affine(self, x: Any) -> Linear:
+        """A value as an affine expression."""
+        return affine(x, self.ask, self.became)
+
+    def decide(self, condition: Any) -> bool:
+        """Which way a condition goes."""
+        return decide(condition, self.ask)
+
+    def pinned(self, x: Any, what: str) -> int | float:
+        """The number that a value with finitely many points has."""
+        return pinned(x, self.ask, what, self.became)
+
+
+def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | float:
+    """The plain number that a value with finitely many points has on this path, as the program computes it."""
+    became = {} if became is None else became
+    value = affine(x, ask, became)
+    if not has_finitely_many_points(value):
+        raise ExactRefused(f"{what} that does not have finitely many points")
+    _pin(value, ask, became)
+    try:
+        number: int | float = evaluate(x, became)
+    except Unknown:  # zero times a value that nobody asked for
+        number = evaluate(value, became)
+    return number
+
+
+def _pin(value: Linear, ask: Ask, became: Became) -> None:
+    """Notes the point of every draw that a value is made of."""
+    for node, _ in value.terms:
+        if id(node) in became:
+            continue
+        if isinstance(node, Draw):
+            became[id(node)] = point(node, ask)
+        else:
+            assert isinstance(node, Rounded)
+            _pin(affine(node.value, ask, became), ask, became)

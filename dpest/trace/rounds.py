@@ -1,0 +1,215 @@
+"""Loops whose rounds are alike: a run that comes back to a state in which it was before need not be followed further.
+
+A `while` loop such as rejection sampling starts its second round with the same variables as its first, but for fresh noise.
+What happens from there on has the same law as what happened from there the first time, so the weights of all rounds are a
+geometric series: every way out of the loop weighs 1 / (1 - P(another round)) times what it weighs in the first round.
+
+The state is what the author's code can see: where it stands, and its local variables, in every frame of the run. Inside a
+`for` loop the iterator is state that cannot be seen, and nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from dpest.lang.dist import Dist
+from dpest.lang.generators.standins import StandIn, seeded
+from dpest.lang.nodes import Draw, Node, draws_of
+from dpest.lang.origins import root
+from dpest.lang.signature import signature
+from dpest.trace.literal import Literal
+
+Step = tuple[Literal, ...]
+_MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
+
+
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """A decision inside a `while` loop: the state that it was met in, its draws in order, and the conditions before it."""
+
+    state: Any
+    draws: tuple[Draw, ...]
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """One way around a loop: the conditions of a round, and the loops inside it."""
+
+    literals: tuple[Literal, ...]
+    loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop whose rounds are alike: every way around it."""
+
+    cycles: tuple[Cycle, ...]
+
+
+def visit(condition: Node, steps: int, end: CodeType) -> Visit | None:
+    """The state of the author's code at a decision; None outside `while` loops, and where it cannot be seen.
+
+    `end` is the code that called the author's function.
+    """
+    if seeded():  # the state of a generator that the run seeded is not seen
+        return None
+    frames = list(_frames(end))
+    if not frames or not any(_in_while(f.f_code, f.f_lasti) for f in frames) or any(_in_for(f.f_code, f.f_lasti) for f in frames):
+        return None
+    seen = _Snapshot()
+    try:
+        state = (
+            tuple((f.f_code, f.f_lasti, seen.of(_variables(f))) for f in frames),
+            seen.of(Dist(condition)),
+        )
+        hash(state)
+        return Visit(state, tuple(seen.draws.values()), steps)
+    except (_Hidden, TypeError, ValueError, RecursionError):
+        return None
+
+
+def returns_to(now: Visit, earlier: Visit, steps: list[Step]) -> bool:
+    """Whether what follows now has the law of what followed an earlier visit in the same state."""
+    between = _touched(steps[earlier.steps :])
+    if any(id(v) in between for v in now.draws):
+        return False
+    before = _touched(steps[: earlier.steps])
+    if before & between:
+        return False
+    old = {id(d) for d in earlier.draws}
+    for u, v in zip(earlier.draws, now.draws, strict=True):
+        if u is not v and (id(u) in before or id(v) in before or id(v) in old):
+            return False
+    return True
+
+
+def _touched(steps: list[Step]) -> set[int]:
+    return {id(root(d)) for step in steps for literal in step for d, _ in literal.terms}
+
+
+# -- the state of the author's code ------------------------------------------------------------------------------------
+
+
+def _frames(end: CodeType) -> Iterator[FrameType]:
+    """The frames of the author's code, innermost first: from where a truth value was asked for up to the run."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _ours(frame):
+        frame = frame.f_back
+    while frame is not None and frame.f_code is not end:
+        yield frame
+        frame = frame.f_back
+
+
+def _ours(frame: FrameType) -> bool:
+    name = frame.f_globals.get("__name__", "")
+    return name in ("dpest.core", "dpest.trace.explore", "dpest.trace.rounds")
+
+
+def _variables(frame: FrameType) -> dict[str, Any]:
+    """The local variables of a frame, and the global ones that its code names."""
+    shared = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}
+    return {**shared, **frame.f_locals}
+
+
+@lru_cache(maxsize=4096)
+def _in_while(code: CodeType, at: int) -> bool:
+    """Whether a backward jump leads from beyond an instruction to before it."""
+    return any(target <= at < offset + 2 for offset, target in _jumps(code)[0])
+
+
+@lru_cache(maxsize=4096)
+def _in_for(code: CodeType, at: int) -> bool:
+    return any(offset <= at < target for offset, target in _jumps(code)[1])
+
+
+@lru_cache(maxsize=1024)
+def _jumps(code: CodeType) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """(from, to) of the backward jumps, and of the ends of `for` loops."""
+    jumps = [i for i in dis.get_instructions(code) if i.opcode in dis.hasjrel or i.opcode in dis.hasjabs]
+    back = [(i.offset, i.argval) for i in jumps if i.argval <= i.offset]
+    return back, [(i.offset, i.argval) for i in jumps if i.opname == "FOR_ITER"]
+
+
+class _Hidden(Exception):
+    """A value whose content cannot be compared."""
+
+
+class _Snapshot:
+    """Values as something hashable: draws and objects are numbered in the order in which they are met.
+
+    A replay makes its objects anew: they are the same if they hold the same.
+    """
+
+    def __init__(self) -> None:
+        self.draws: dict[int, Draw] = {}
+        self.numbers: dict[int, int] = {}
+        self.objects: dict[int, int] = {}
+        self.parts = 0
+
+    def of(self, x: Any) -> Any:
+        """The content of a value; raises where it cannot be seen."""
+        self.parts += 1
+        if self.parts > _MOST_PARTS:
+            raise _Hidden
+        match x:
+            case None | bool() | int() | str() | bytes():
+                return (type(x), x)
+            case float() | complex():
+                return (type(x), repr(x))
+            case np.generic():
+                return self.of(x.item())
+            case BuiltinFunctionType() | ModuleType():
+                return ("by name", id(x))  # what a replay does not make anew
+            case type():
+                return ("by name", id(x), self._fields(x))
+        if id(x) in self.objects:
+            return ("again", self.objects[id(x)])
+        self.objects[id(x)] = len(self.objects)
+        return self._random(x) if isinstance(x, Dist) else self._object(x)
+
+    def _fields(self, x: type) -> Any:
+        """What a class holds beside its methods: a counter there is state."""
+        plain = (int, float, str, list, dict, set, tuple, np.ndarray)
+        return tuple((k, self.of(v)) for k, v in vars(x).items() if isinstance(v, plain) and not k.startswith("__"))
+
+    def _random(self, x: Dist) -> Any:
+        self.draws.update((id(d), d) for d in draws_of(x.node) if id(d) not in self.numbers)
+        found = signature(x.node, set(), self.numbers)
+        self.draws = {i: self.draws[i] for i in self.numbers}  # in the order of their numbers
+        return ("random", found)
+
+    def _object(self, x: Any) -> Any:
+        match x:
+            case list() | tuple() | deque():
+                return (type(x), tuple(self.of(v) for v in x))
+            case set() | frozenset():
+                return (type(x), frozenset(self.of(v) for v in x))
+            case StandIn():
+                return type(x)  # it has no state: every draw is a new one
+            case partial():
+                return (partial, self.of(x.func), self.of(x.args), self.of(x.keywords))
+            case dict():
+                return (dict, tuple((self.of(k), self.of(v)) for k, v in x.items()))
+            case np.ndarray():
+                return (np.ndarray, x.shape, tuple(self.of(v) for v in x.ravel()))
+            case FunctionType():
+                cells = tuple(c.cell_contents for c in x.__closure__ or ())
+                return (FunctionType, x.__code__, self.of(cells), self.of(x.__defaults__), self.of(x.__kwdefaults__))
+            case MethodType():
+                return (MethodType, self.of(x.__func__), self.of(x.__self__))
+        own = {name for base in type(x).__mro__[:-1] for name in vars(base) if vars(base)[name] is not None}
+        if {"__eq__", "__hash__"} <= own:
+            return (type(x), x)  # a value, such as a date or a fraction: equal by content, and made to be a key
+        if hasattr(type(x), "__slots__") or not hasattr(x, "__dict__"):
+            raise _Hidden
+        return (type(x), self.of(vars(x)))

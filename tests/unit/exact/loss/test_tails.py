@@ -1,0 +1,44 @@
+"""Limits along a ray."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpest.exact.loss.tails import ray_limit
+
+DISTANCE = np.power(2.0, np.arange(3, 11))
+
+
+@pytest.mark.parametrize(
+    ("values", "limit"),
+    [
+        (2.0 + 3.0 / DISTANCE, 2.0),
+        (2.0 - 1.0 / DISTANCE + 5.0 / DISTANCE**2, 2.0),
+        (np.log((DISTANCE + 1) / (DISTANCE + 2)) + 0.5, 0.5),
+        (1.0 - np.exp(-DISTANCE), 1.0),
+        (np.full(8, 0.25), 0.25),
+    ],
+)
+def test_a_limit_lies_in_its_bracket(values: np.ndarray, limit: float) -> None:
+    found = ray_limit(values, DISTANCE, 1e-15)
+    assert found.lower <= limit <= found.upper
+    assert found.upper - found.lower < 1e-9
+
+
+@pytest.mark.parametrize("values", [DISTANCE / 100, np.log(DISTANCE), DISTANCE**2])
+def test_growth_without_end_is_infinite(values: np.ndarray) -> None:
+    assert ray_limit(values, DISTANCE, 1e-15).value == math.inf
+    assert ray_limit(-values, DISTANCE, 1e-15).value == -math.inf
+
+
+def test_a_constant_is_attained() -> None:
+    assert ray_limit(np.full(8, 0.5), DISTANCE, 1e-15).attained
+    assert not ray_limit(0.5 - 1 / DISTANCE, DISTANCE, 1e-15).attained
+
+
+def test_what_is_not_known_far_out_has_no_upper_end() -> None:
+    found = ray_limit(np.log(DISTANCE), DISTANCE, 1e-15, far=False)
+    assert found.lower <= math.log(DISTANCE[-1]) < found.upper == math.inf

@@ -1,0 +1,225 @@
+"""Loops whose rounds are alike are a geometric series; loops with a memory are not taken for one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from mpmath import mp
+
+import dpest
+from dpest.errors import ExactRefused
+from dpest.trace.explore import trace
+
+L = dpest.laplace
+
+
+def cdf(x: float) -> float:
+    return 0.5 * math.exp(x) if x < 0 else 1 - 0.5 * math.exp(-x)
+
+
+def rejection(x: float) -> Any:
+    z = x + L(1)
+    while abs(z) > 3:
+        z = x + L(1)
+    return z > 1.5
+
+
+def walrus(x: float) -> Any:
+    while abs(z := x + L(1)) > 3:
+        pass
+    return z > 1.5
+
+
+def endless(x: float) -> Any:
+    while True:
+        z = x + L(1)
+        if -3 <= z <= 3:
+            return z > 1.5
+
+
+def in_a_function(x: float) -> Any:
+    def truncated() -> Any:
+        while True:
+            z = x + L(1)
+            if abs(z) <= 3:
+                return z
+
+    return truncated() > 1.5
+
+
+def two_in_a_row(x: float) -> Any:
+    while abs(a := x + L(1)) > 3:
+        pass
+    while abs(b := L(1)) > 3:
+        pass
+    return a > 1.5, b > 1.5
+
+
+def truncated_law(x: float) -> tuple[Any, Any]:
+    with mp.workdps(40):
+
+        def cdf(y: float) -> Any:
+            return mp.exp(y) / 2 if y < 0 else 1 - mp.exp(-y) / 2
+
+        mass = cdf(3 - x) - cdf(-3 - x)
+        return (cdf(3 - x) - cdf(1.5 - x)) / mass, (cdf(1.5 - x) - cdf(-3 - x)) / mass
+
+
+@pytest.mark.parametrize("mechanism", [rejection, walrus, endless, in_a_function, two_in_a_row])
+@pytest.mark.parametrize("pair", [(0, 1), (0, 0.25), (-2, 2)])
+def test_rejection_sampling_has_the_truncated_law(mechanism: Any, pair: tuple[float, float]) -> None:
+    p, q = (truncated_law(x) for x in pair)
+    truth = max(abs(float(mp.log(a / b))) for a, b in zip(p, q, strict=True))
+    r = dpest.estimate(mechanism, pair, method="exact")
+    assert r.lower <= truth <= r.upper
+    assert r.upper - r.lower < 1e-12
+    assert len(trace(mechanism, pair[0], {}).paths) <= 9
+
+
+def test_a_loop_inside_a_loop() -> None:
+    def nested(x: float) -> Any:
+        while True:
+            while True:
+                a = L(1)
+                if a > 0:
+                    break
+            if a + x > 1:
+                return 1
+            if dpest.bernoulli(0.5):
+                return 2
+
+    def law(x: float) -> float:  # P(1): each outer round ends with 1, or else with 2 half of the time
+        first = math.exp(-(1 - x))
+        return first / (first + (1 - first) / 2)
+
+    truth = max(abs(math.log(law(0) / law(0.5))), abs(math.log((1 - law(0)) / (1 - law(0.5)))))
+    r = dpest.estimate(nested, (0, 0.5), method="exact")
+    assert r.lower <= truth <= r.upper
+    assert r.upper - r.lower < 1e-12
+
+
+def test_a_way_around_that_depends_on_the_input() -> None:
+    def stops(x: float) -> Any:
+        while True:
+            if dpest.bernoulli(0.25):
+                return "a"
+            if x + L(1) > 1:
+                return "b"
+
+    def law(x: float) -> float:
+        beyond = 1 - cdf(1 - x)
+        return 0.25 / (0.25 + 0.75 * beyond)
+
+    truth = max(abs(math.log(law(0) / law(1))), abs(math.log((1 - law(0)) / (1 - law(1)))))
+    r = dpest.estimate(stops, (0, 1), method="exact")
+    assert r.lower <= truth <= r.upper
+    assert r.upper - r.lower < 1e-12
+
+
+def counted(x: int) -> Any:
+    k = 0
+    while dpest.bernoulli(0.5):
+        k += 1
+    return x if k == 30 else -1
+
+
+def remembered_in_a_list(x: int) -> Any:
+    seen: list[int] = []
+    while dpest.bernoulli(0.5):
+        seen.append(1)
+    return x if len(seen) == 30 else -1
+
+
+def remembered_by_an_iterator(x: int) -> Any:
+    steps = iter(range(10**6))
+    while dpest.bernoulli(0.5):
+        next(steps)
+    return x if next(steps) == 30 else -1
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.k = 0
+
+
+def remembered_in_an_object(x: int) -> Any:
+    c = Counter()
+    while dpest.bernoulli(0.5):
+        c.k += 1
+    return x if c.k == 30 else -1
+
+
+def remembered_by_a_default(x: int) -> Any:
+    def rounds(seen: list[int] = []) -> int:  # noqa: B006  (the state that must be seen)
+        seen.append(1)
+        return len(seen) - 1
+
+    while dpest.bernoulli(0.5):
+        rounds()
+    return x if rounds() == 30 else -1
+
+
+def remembered_in_a_class(x: int) -> Any:
+    class Rounds:
+        done = 0
+
+    while dpest.bernoulli(0.5):
+        Rounds.done += 1
+    return x if Rounds.done == 30 else -1
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        counted,
+        remembered_in_a_list,
+        remembered_by_an_iterator,
+        remembered_in_an_object,
+        remembered_by_a_default,
+        remembered_in_a_class,
+    ],
+)
+def test_a_loop_with_a_memory_is_not_a_series(mechanism: Any) -> None:
+    """After thirty rounds the input is returned: no round is like another."""
+    r = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert r.upper == math.inf
+    assert r.lower > 20
+
+
+def test_a_threshold_that_the_loop_looks_at_is_a_memory() -> None:
+    """Each round says more about the threshold: the weights of the rounds are no geometric series."""
+
+    def passes(x: float) -> Any:
+        t = L(1)
+        while L(1) < t:
+            pass
+        return t > x
+
+    with pytest.raises(ExactRefused, match="random decisions"):
+        dpest.estimate(passes, (0, 1), method="exact")
+
+
+def test_the_weight_of_a_long_loop_is_joint() -> None:
+    """Conditions on one draw are not independent: what is left after many of them is one tail."""
+
+    def walk(x: int) -> Any:
+        d, k = dpest.geometric(3), 0
+        while d > k:
+            k += 1
+        return x if k == 30 else -1
+
+    r = dpest.estimate(walk, (0, 1), method="exact")
+    assert r.upper == math.inf
+    assert r.lower > 10
+
+
+def test_a_trace_keeps_the_tightest_conditions() -> None:
+    def between(x: float) -> Any:
+        z = x + L(1)
+        return "in" if z > 0 and z > 1 and z < 5 and z < 3 else "out"
+
+    (inside,) = [p for p in trace(between, 0, {}).paths if p.output.leaves == ("in",)]
+    assert sorted(float(c.constant) for c in inside.conditions) == [-1.0, 3.0]
+    assert len(inside.steps) == 4
