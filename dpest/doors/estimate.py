@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -54,7 +55,7 @@ def estimate(
     def exact() -> Result:
         from dpest.exact.answer import estimate_exactly
 
-        return estimate_exactly(mechanism, chosen, parameters)
+        return _bounded(estimate_exactly(mechanism, chosen, parameters))
 
     def sampled(reason: str) -> Result:
         from dpest.sampling.answer import DEFAULT_SAMPLES, estimate_by_sampling
@@ -72,8 +73,17 @@ def estimate(
             reason=reason,
         )
 
+    def _bounded(found: Result) -> Result:
+        """The result with a finite upper side where the values that the outputs are computed from give one."""
+        if math.isfinite(found.upper) or found.lower == math.inf:
+            return found
+        from dpest.exact.processed import data_processing_bound, with_bound
+
+        bound = data_processing_bound(mechanism, chosen, parameters)
+        return found if bound is None else with_bound(found, bound)
+
     with _naming_the_audit():
-        return _by_method(method, exact, sampled)
+        return _by_method(method, exact, sampled, lambda reason: _bounded(sampled(reason)))
 
 
 @contextmanager
@@ -87,7 +97,9 @@ def _naming_the_audit() -> Iterator[None]:
         raise
 
 
-def _by_method(method: str, exact: Callable[[], Result], sampled: Callable[[str], Result]) -> Result:
+def _by_method(
+    method: str, exact: Callable[[], Result], sampled: Callable[[str], Result], bounded: Callable[[str], Result]
+) -> Result:
     if method == "sampling":
         return sampled("sampling was asked for")
     try:
@@ -95,7 +107,7 @@ def _by_method(method: str, exact: Callable[[], Result], sampled: Callable[[str]
     except ExactRefused as refusal:
         if method != "auto":
             raise
-        return sampled(f"exact inference does not cover this mechanism: {refusal}")
+        return bounded(f"exact inference does not cover this mechanism: {refusal}")
     return _side_by_side(found, sampled("sampling was asked for beside the exact answer")) if method == "both" else found
 
 

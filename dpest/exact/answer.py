@@ -57,8 +57,7 @@ def _estimate(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapp
         sides = [_traced(mechanism, data, params, traces, SECONDS / (2 * len(pairs))) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
         seen += sides
-        proof = _proof(sides[0], sides[1])
-        comparison = _aligned(compare(sides[0], sides[1], measures, proof), proof)
+        comparison = aligned_comparison(sides[0], sides[1], measures)
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
@@ -87,6 +86,12 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
         )
     if not any(path.drawn or path.conditions or any(path.draws) for t in traces for path in t.paths):
         yield "the mechanism made no draw: its output is the same in every run, and tells inputs apart wherever it differs"
+
+
+def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = None) -> Comparison:
+    """The losses between two programs, with the upper ends that alignments prove where the engine's own are open."""
+    proof = _proof(left, right)
+    return _aligned(compare(left, right, measures, proof), proof)
 
 
 _OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments

@@ -108,7 +108,7 @@ def trace(
 
     with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
         start = time.perf_counter()
-        traced = _explored(program, limits, loop_weight=loop_weight)
+        traced = explored(program, limits, loop_weight=loop_weight)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
     return replace(traced, seeded=tuple(held.seeded))
 
@@ -124,18 +124,24 @@ def trace_on_unknown(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    watch = Watch(mechanism, data, params, lambda: program(TraceRun(_Branch(), [], limits, rewrite)))
+    watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
     with watch, standing_in(mechanism, data, params):
-        return _explored(program, limits, rewrite)
+        return explored(program, limits, rewrite)
 
 
-def _explored(
-    program: Callable[[Any], Flat], limits: Limits, rewrite: Rewrite | None = None, loop_weight: LoopWeight | None = None
+def explored(
+    program: Callable[[Any], Flat],
+    limits: Limits,
+    rewrite: Rewrite | None = None,
+    loop_weight: LoopWeight | None = None,
+    make: type[TraceRun] | None = None,
 ) -> Trace:
+    """Every path of a program, run by run."""
     search = _Search(limits)
     while search.pending:
-        run = TraceRun(search.next(), search.pending, limits, rewrite)
-        output = program(run)
+        run = (make or TraceRun)(search.next(), search.pending, limits, rewrite)
+        returned = program(run)
+        output = run.released(returned)
         search.work += run.called
         conditions = held(run.bounds) if not run.images else in_one_form(held(run.bounds))
         if conditions is None:
@@ -147,7 +153,7 @@ def _explored(
             search.left_out += [(path.steps, run.log_mass)] if run.log_mass > -math.inf else []
         else:
             if not search.paths:
-                _check_replay(run, output, program, limits)
+                _check_replay(run, returned, program, limits)
             search.paths.append(path)
     return search.found(loop_weight)
 
@@ -157,13 +163,13 @@ class _Search:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.pending = [_Branch()]
+        self.pending = [Branch()]
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
         self.left_out: list[tuple[tuple[Step, ...], float]] = []
         self.work = 0
 
-    def next(self) -> _Branch:
+    def next(self) -> Branch:
         """The newest branch; in a long search the heaviest."""
         if len(self.paths) + len(self.pending) > self.limits.paths:
             raise BudgetExceeded(f"the mechanism has more than {self.limits.paths} paths through its random conditions")
@@ -173,7 +179,7 @@ class _Search:
             return self.pending.pop()
         return self.pending.pop(max(range(len(self.pending)), key=lambda i: self.pending[i].log_mass))
 
-    def _last(self) -> _Branch:
+    def _last(self) -> Branch:
         """Leaves the other branches unexplored, where they weigh little."""
         rest = sorted(self.pending, key=lambda branch: -branch.log_mass)
         if log_sum(np.array([branch.log_mass for branch in rest])) > self.limits.log_rest:
@@ -247,7 +253,7 @@ class _Abandoned(BaseException):
 
 
 @dataclass
-class _Branch:
+class Branch:
     """Where a replay starts: the outcomes of earlier conditions, and what they left; `bounds` decides the one in progress."""
 
     outcomes: list[bool] = field(default_factory=list)
@@ -259,12 +265,13 @@ class _Branch:
     log_mass: float = 0.0
     visits: dict[Any, tuple[Visit, ...]] = field(default_factory=dict)
     images: bool = False  # whether a condition speaks of a function of a draw
+    opened: tuple[Any, ...] = ()  # conditions that were released instead of decided (`trace.opened`)
 
 
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
-    def __init__(self, branch: _Branch, pending: list[_Branch], limits: Limits, rewrite: Rewrite | None = None) -> None:
+    def __init__(self, branch: Branch, pending: list[Branch], limits: Limits, rewrite: Rewrite | None = None) -> None:
         super().__init__(branch.draws)
         self.rewrite = rewrite
         self.pending = pending
@@ -278,6 +285,7 @@ class TraceRun(Replay):
         self.log_mass = branch.log_mass
         self.visits = dict(branch.visits)
         self.images = branch.images
+        self.opened = branch.opened
         self.abandoned = False
         self.returned: int | None = None
 
@@ -296,9 +304,17 @@ class TraceRun(Replay):
         if k == len(self.prints):
             self.prints.append(seen)
             self._look_back(condition)
-        outcome = decide(condition if self.rewrite is None else self.rewrite(condition), self)
+        outcome = self.settle(condition if self.rewrite is None else self.rewrite(condition))
         self.outcomes.append(outcome)
         return outcome
+
+    def settle(self, condition: Node) -> bool:
+        """Which way a new condition goes."""
+        return decide(condition, self)
+
+    def released(self, output: Flat) -> Flat:
+        """What counts as the output of the run."""
+        return output
 
     def _look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
@@ -352,7 +368,7 @@ class TraceRun(Replay):
 
     def _queue(self, new: Step, chance: float) -> None:
         self.pending.append(
-            _Branch(
+            Branch(
                 list(self.outcomes),
                 list(self.prints),
                 list(self.draws),
@@ -362,6 +378,7 @@ class TraceRun(Replay):
                 self.log_mass + chance,
                 dict(self.visits),
                 self.images or has_images(new),
+                self.opened,
             )
         )
 
@@ -374,7 +391,7 @@ class TraceRun(Replay):
 
 def _check_replay(run: TraceRun, output: Flat, program: Callable[[Any], Flat], limits: Limits) -> None:
     """The first path once more: the same decisions must give the same output."""
-    branch = _Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits)
+    branch = Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits)
     again = TraceRun(branch, [], limits, run.rewrite)
     second = program(again)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
