@@ -162,6 +162,7 @@ def in_one_form(literals: tuple[Literal, ...], values: Sequence[Any] = ()) -> tu
     """The conditions of a case with every draw in one form; None where they cannot hold together."""
     affine = [v.value for v in values if hasattr(v, "value") and isinstance(v.value, Linear)]
     affine += [v.inner for v in values if hasattr(v, "inner")]
+    affine += [x for v in values if hasattr(v, "bottom") for x in (v.top, v.bottom)]
     if not has_images(literals, affine):
         return literals
     try:

@@ -180,7 +180,7 @@ def _cases(
     def expanded() -> list[Expansion]:
         literals = path.conditions if whole else _touching(path, positions)
         loops = path.loops if whole or not positions else ()  # a loop's weight goes with the conditions that no output touches
-        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins, loops)
+        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins, loops, ratios=True)
 
     return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, expanded)
 
