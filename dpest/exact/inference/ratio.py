@@ -100,7 +100,7 @@ class Noise:
                 turn = self.log_density(np.asarray(self.mode)) - span.tilt * (self.mode / x - 0.5 * (span.low + span.high))
             inside = (low < self.mode) & (self.mode < high)
             top = np.maximum(np.maximum(first, last), np.where(inside, turn, -np.inf)) + self._bend * (high - low) ** 2 / 8
-        return np.where((high >= self.low) & (low <= self.high), top, -np.inf)
+        return np.where((high > self.low) & (low < self.high), top, -np.inf)
 
     @cached_property
     def _bend(self) -> float | None:
@@ -137,6 +137,17 @@ class Share:
     bottom: Noise | Rational
     log_weight: float = 0.0
     error: float = 0.0
+    least: float = -math.inf  # the quotient lies between these two: conditions may say so
+    most: float = math.inf
+
+    def _outside(self, chart: Chart, z: Floats) -> Floats:
+        """0 where the quotient may lie, else minus infinity."""
+        if chart is Chart.Y:
+            y = z
+        else:
+            with np.errstate(divide="ignore"):
+                y = 1 / z
+        return np.where((y >= self.least) & (y <= self.most), 0.0, -np.inf)
 
     def at(self, chart: Chart, z: Floats) -> tuple[Floats, Floats]:
         """ln of the case's density in terms of the chart's number, and the relative error."""
@@ -148,19 +159,20 @@ class Share:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     logs = self.top.log_at(k / z) + math.log(abs(k)) - 2 * np.log(np.abs(z))
                 logs = np.where(z == 0, -np.inf, logs)
-            return logs + self.log_weight, np.full(z.shape, self.error + 1e-15)
+            return logs + self.log_weight + self._outside(chart, z), np.full(z.shape, self.error + 1e-15)
         own, other = self._roles(chart)
         logs, error = _integral(own, other, Span(z, z, np.zeros(z.shape)), None)
-        return logs + self.log_weight, error + self.error
+        return logs + self.log_weight + self._outside(chart, z), error + self.error
 
     def within(self, chart: Chart, span: Span, which: Which) -> tuple[Floats, Floats]:
-        """The same at its largest or smallest over intervals, tilted."""
+        """The same at its largest or smallest over intervals, tilted; no interval reaches across an end of the quotient."""
+        outside = self._outside(chart, 0.5 * (span.low + span.high))
         if not isinstance(self.bottom, Noise):
             logs = self._fixed(float(self.bottom), chart, span, which)
-            return logs + self.log_weight, np.full(span.low.shape, self.error + 1e-15)
+            return logs + self.log_weight + outside, np.full(span.low.shape, self.error + 1e-15)
         own, other = self._roles(chart)
         logs, error = _integral(own, other, span, which)
-        return logs + self.log_weight, error + self.error
+        return logs + self.log_weight + outside, error + self.error
 
     def _roles(self, chart: Chart) -> tuple[Noise, Noise]:
         """What is integrated, and what is solved for."""

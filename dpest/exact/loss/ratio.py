@@ -83,13 +83,28 @@ def _share(case: Expansion, position: int, measures: Measures) -> Share:
     if above is None or len({id(d) for d in used}) < len(used):
         raise ExactRefused("a quotient of random values that share noise, or whose top has none")
     rest = [x for x in case.literals if not any(d is u for d, _ in x.terms for u in used)]
-    if any(len(x.terms) > 1 for x in case.literals if x not in rest):
-        raise ExactRefused("a quotient of random values that are compared with other random values")
+    least, most = _range(above, below, top, bottom, [x for x in case.literals if len(x.terms) > 1 and x not in rest])
     log_weight = error = 0.0
     for placed in condition_components(rest, case.loops):
         logs, off = measures.of(placed.component).log(np.empty((1, 0)))
         log_weight, error = log_weight + float(logs[0]), error + float(off[0])
-    return Share(above, bottom.constant if below is None else below, log_weight, error)
+    return Share(above, bottom.constant if below is None else below, log_weight, error, least, most)
+
+
+def _range(above: Noise, below: Noise | None, top: Linear, bottom: Linear, literals: list[Literal]) -> tuple[float, float]:
+    """Where conditions on top and bottom together let the quotient lie: top >= r * bottom, for a bottom of one sign."""
+    least, most = -math.inf, math.inf
+    for x in literals:
+        terms = dict(x.terms)
+        if below is None or (below.low < 0 < below.high) or set(terms) != {top.terms[0][0], bottom.terms[0][0]}:
+            raise ExactRefused("a quotient of random values that are compared with other random values")
+        a, b = (terms[v.terms[0][0]] / v.terms[0][1] for v in (top, bottom))  # type: ignore[index]  # a * top + b * bottom + c >= 0
+        if x.constant != a * top.constant + b * bottom.constant:
+            raise ExactRefused("a quotient of random values that are compared with each other")
+        bound = float(-b / a)
+        upwards = (a > 0) == (below.low >= 0)
+        least, most = (max(least, bound), most) if upwards else (least, min(most, bound))
+    return least, most
 
 
 def _noise(value: Linear, literals: tuple[Literal, ...]) -> Noise | None:
@@ -175,7 +190,9 @@ class _Search:
 
     def _first(self, chart: Chart) -> tuple[Floats, Floats]:
         unit = self.unit if chart is Chart.Y else 1 / self.unit
-        edges = np.linspace(-unit, unit, 2 * _FIRST + 1)
+        ends = [e for s in self.p + self.q for e in (s.least, s.most) if math.isfinite(e)]
+        ends = ends if chart is Chart.Y else [1 / e for e in ends if e]
+        edges = np.unique([*np.linspace(-unit, unit, 2 * _FIRST + 1), *(e for e in ends if abs(e) < unit)])
         return edges[:-1], edges[1:]
 
     def _bounds(self, chart: Chart, low: Floats, high: Floats) -> Floats:
@@ -234,7 +251,7 @@ def _pairwise(p: tuple[Share, ...], q: tuple[Share, ...]) -> float:
 def _form(share: Share) -> str:
     """What two cases must have in common to be compared term by term."""
     noises = [n for n in (share.top, share.bottom) if isinstance(n, Noise)]
-    shape = [(repr(n.law), float(n.factor), n.low, n.high) for n in noises]
+    shape = [(repr(n.law), float(n.factor), n.low, n.high, share.least, share.most) for n in noises]
     return repr((shape, None if isinstance(share.bottom, Noise) else float(share.bottom)))
 
 
