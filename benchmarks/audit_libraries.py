@@ -15,7 +15,7 @@ from typing import Any
 
 import dpest
 from dpest.errors import DpestError
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ where 1 is claimed. A remedy is to scale by the number of values that are left, 
 
     from diffprivlib.tools import nanmean
     nan = float("nan")
-    from dpest.inputs import Pair
+    from dpest.inputs.pairs import Pair
     pair = Pair("replace", [0.0, nan, nan, nan], [1.0, nan, nan, nan])
     print(dpest.audit(lambda x: float(nanmean(x, epsilon=1, bounds=(0, 1))), pair, claim=1.0, samples=2000))
 """

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from audit_mechanisms import CASES, Case
 
 import dpest
-from dpest.inputs import pattern_pairs
+from dpest.inputs.pairs import pattern_pairs
 from dpest.sampling.audit.witness import AuditWitness
 
 OPTIMUM = {

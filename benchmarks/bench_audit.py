@@ -13,7 +13,7 @@ import numpy as np
 from audit_mechanisms import svt1, svt1_early
 
 import dpest
-from dpest.inputs import generate_patterns
+from dpest.inputs.pairs import generate_patterns
 from dpest.run.streams import stream
 
 SAMPLES = 1_000_000

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import dpest
-from dpest.inputs import generate_patterns
+from dpest.inputs.pairs import generate_patterns
 
 RUNS, BLOCK = 1_000_000, 1 << 16
 Sampler = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 import dpest
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.run.executors import SpawnPool
 from dpest.run.streams import stream
 from dpest.sampling.answer import estimate_by_sampling

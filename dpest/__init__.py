@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the same na
     from dpest.doors.estimate import estimate
     from dpest.doors.prove import prove
     from dpest.doors.sweep import sweep
-    from dpest.inputs import Pair, generate_patterns
+    from dpest.inputs.pairs import Pair, generate_patterns
     from dpest.lang.dist import Dist, Interval
     from dpest.lang.functions import (
         apply,
@@ -95,7 +95,7 @@ _HOMES = {
     "dpest.doors.sweep": ("sweep",),
     "dpest.sampling.audit.blackbox": ("sampler",),
     "dpest.results": ("Result", "Witness", "Evidence"),
-    "dpest.inputs": ("Pair", "generate_patterns"),
+    "dpest.inputs.pairs": ("Pair", "generate_patterns"),
     "dpest.lang.dist": ("Dist", "Interval"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

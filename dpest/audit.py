@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from dpest.doors.audit import audit
+from dpest.inputs.neighbours import all_pairs, neighbouring_pairs, scaled_patterns
 from dpest.sampling.audit.blackbox import Sampler, sampler
-from dpest.sampling.audit.pairs import all_pairs, neighbouring_pairs, scaled_patterns
 from dpest.sampling.audit.result import AuditResult
 from dpest.sampling.audit.sniper import optimality_gap, sample_size
 from dpest.sampling.audit.statdp import p_values

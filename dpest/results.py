@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dpest.errors import InvalidInput, NotCovered
-from dpest.inputs import Pair, is_real, reading
+from dpest.inputs.pairs import Pair, is_real, reading
 from dpest.numerics.bracket import Bracketed
 from dpest.upward import upward
 

@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any, Protocol, cast
 
 from dpest.errors import InvalidInput
-from dpest.inputs import Pair, pattern_pairs
+from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.lang.run import shown
 
 

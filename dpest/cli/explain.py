@@ -22,7 +22,7 @@ FEW = 1000  # samples, where sampling is the method: the plan is asked for, not 
 @json_option
 def command(as_json: bool, **options: Any) -> None:
     """The dependence graph of TARGET in words, the method that its loss is found by, and why."""
-    from dpest.inputs import show
+    from dpest.inputs.pairs import show
     from dpest.report.dependence import dependence_text
 
     asked = question(options)

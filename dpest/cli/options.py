@@ -19,7 +19,7 @@ from dpest.cli.targets import Target, resolve
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from dpest.inputs import Pair
+    from dpest.inputs.pairs import Pair
     from dpest.numerics.bracket import Bracketed
     from dpest.results import Result
 
@@ -163,7 +163,7 @@ def inputs(asked: Question) -> list[Any] | None:
 
 def first_pair(asked: Question) -> Pair:
     """The first pair that the question is about."""
-    from dpest.inputs import as_pairs, pattern_pairs
+    from dpest.inputs.pairs import as_pairs, pattern_pairs
 
     given = inputs(asked)
     return as_pairs(given)[0] if given else pattern_pairs(asked.n or 1, asked.adjacency or "linf")[0]

@@ -8,7 +8,7 @@ from typing import Any
 from dpest.compat.privacy import epsilon_from_list_joint
 from dpest.doors.estimate import estimate
 from dpest.errors import InvalidInput, NotReplayable
-from dpest.inputs import Pair, as_pairs
+from dpest.inputs.pairs import Pair, as_pairs
 from dpest.lang.verbs import Sampled
 
 

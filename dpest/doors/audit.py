@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import MechanismError
-from dpest.inputs import Pair
+from dpest.inputs.neighbours import distinct_inputs, relation, resolve_pairs
+from dpest.inputs.pairs import Pair, as_parameters
+from dpest.inputs.question import check_executor, check_keywords, check_progress, check_seed
 from dpest.run.checkpoint import Checkpoint
 from dpest.run.executors import opened
 from dpest.run.fingerprint import fingerprint
-from dpest.run.progress import Bar, Progress
+from dpest.run.progress import shown
 from dpest.run.streams import resolve_seed, stream
 from dpest.sampling.audit.blackbox import Form, Sampler, as_traced, sampler
 from dpest.sampling.audit.bounds import point_estimate
 from dpest.sampling.audit.choose import trade_off
 from dpest.sampling.audit.final import Bound, Question, bounded, keeps_state, plan
 from dpest.sampling.audit.floats import has_fractions
-from dpest.sampling.audit.pairs import distinct_inputs, relation, resolve_pairs
 from dpest.sampling.audit.probe import probe, width
 from dpest.sampling.audit.race import Runner
 from dpest.sampling.audit.result import AuditResult
@@ -59,24 +60,30 @@ def audit(
     params: Mapping[str, Any] | None = None,
     timeout: float | None = None,
     errors: str | None = None,
-    progress: Progress | None = None,
+    progress: Any = None,
+    **keywords: Any,
 ) -> AuditResult:
     """A lower bound on the privacy loss of any callable, from samples, with the event that shows it.
 
     `samples` is the number of final samples of each input; training and choice use as many more each, up to a million.
     With `claim`, the audit stops as soon as the claim is refuted.  `result.bits` answers for the floating-point representation.
+    Parameters of the mechanism are keywords; one whose name collides goes into `params={...}`.
     """
     start = time.perf_counter()
+    check_progress(progress)
     settings = checked(samples, confidence, claim, delta, attack, features, c, classifier)
     chosen = resolve_pairs(pairs, n, adjacency)
-    used = resolve_seed(seed)
-    source = as_traced(sampler(mechanism, params=params, timeout=timeout, errors=errors), chosen[0].left)
+    used = resolve_seed(check_seed(seed))
+    check_executor(executor)
+    parameters = as_parameters(params, keywords)
+    check_keywords(mechanism, keywords, audit)
+    source = as_traced(sampler(mechanism, params=parameters, timeout=timeout, errors=errors), chosen[0].left)
     inputs, places = distinct_inputs(chosen)
-    with opened(executor) as pool, Bar() as bar:
+    with opened(executor) as pool, shown(progress) as show:
         notes = probe(source, inputs, used, pool)
         source = _narrowed(replace(source, width=width(source, inputs[0], used)), inputs, used)
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))
-        where = Where(pool, store, bar if progress is None else progress)
+        where = Where(pool, store, show)
         try:
             supply = Supply(source, inputs, block_size(source, settings.samples), used, where)
             result = _answered(supply, [Runner(p, at) for p, at in zip(chosen, places, strict=True)], settings)

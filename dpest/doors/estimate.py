@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -11,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpest.errors import ExactRefused, InvalidInput, InvalidPair, NotReplayable, UnknownName
-from dpest.inputs import Pair, as_pairs, as_parameters, pattern_pairs
+from dpest.errors import ExactRefused, NotReplayable
+from dpest.inputs.pairs import as_parameters
+from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
 from dpest.lang.generators.swap import missing
 from dpest.results import Result
 
 METHODS = ("auto", "exact", "sampling", "both")
-AUDIT = "`dpest audit` (dpest.audit in Python) bounds the loss of the program as it stands, as a black box"
 
 
 def estimate(
@@ -46,11 +45,13 @@ def estimate(
     >>> print(f"{dpest.estimate(lambda x, b: x + dpest.laplace(b), (0, 1), b=10):.3f}")
     0.100
     """
-    _check_method(method)
-    _check_statistics(samples, seed, confidence)
-    chosen = _pairs(pairs, n, adjacency)
+    one_of("method", method, METHODS)
+    samples, seed, confidence = check_statistics(samples, seed, confidence)
+    check_progress(progress)
+    check_executor(executor)
+    chosen = check_pairs(pairs, n, adjacency, "estimate")
     parameters = as_parameters(params, keywords)
-    _check_call(mechanism, chosen[0], parameters)
+    check_call(mechanism, chosen[0].left, parameters, missing(mechanism, parameters), estimate)
 
     def exact() -> Result:
         from dpest.exact.answer import estimate_exactly
@@ -120,57 +121,3 @@ def _side_by_side(exact: Result, sampled: Result) -> Result:
         f"{sampled.samples} samples"
     )
     return replace(exact, notes=(*exact.notes, note), samples=sampled.samples)
-
-
-def _check_method(method: str) -> None:
-    if method not in METHODS:
-        names = ", ".join(f'"{m}"' for m in METHODS)
-        raise UnknownName(f"method must be one of {names}, got {method!r}")
-
-
-def _check_statistics(samples: Any, seed: Any, confidence: Any) -> None:
-    """Settings of sampling are checked before any work, also where the exact engine then answers."""
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise InvalidInput(f"confidence must lie strictly between 0 and 1, such as 0.95, got {confidence!r}")
-    if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int | float) or not samples >= 1):
-        raise InvalidInput(f"samples must be a whole number >= 1, such as 1_000_000, got {samples!r}")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise InvalidInput(f"seed must be a whole number >= 0, got {seed!r}")
-
-
-def _pairs(pairs: Any, n: int | None, adjacency: str) -> list[Pair]:
-    if pairs is not None and n is not None:
-        raise InvalidPair("give either pairs=... or n=..., not both")
-    if pairs is not None:
-        return as_pairs(pairs)
-    if n is None:
-        raise InvalidPair(
-            "no inputs to compare: give a pair, as in estimate(mechanism, (D, D')), a list of pairs, or n=10 for the input "
-            "patterns"
-        )
-    return pattern_pairs(n, adjacency)
-
-
-def _check_call(mechanism: Any, pair: Pair, parameters: Mapping[str, Any]) -> None:
-    """Refuses before any work what cannot be called with an input and these parameters."""
-    if not callable(mechanism):
-        raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
-    if inspect.iscoroutinefunction(mechanism):
-        raise InvalidInput("the mechanism is an async function, whose output is a coroutine: write it with a plain def")
-    try:
-        signature = inspect.signature(mechanism)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(pair.left, **parameters, **missing(mechanism, parameters))
-    except TypeError as error:
-        name = getattr(mechanism, "__name__", "the mechanism")
-        raise InvalidInput(
-            f"{name}{signature} cannot be called as {name}(data{''.join(f', {k}=...' for k in parameters)}): {error}; it must "
-            f"take its input first, and its parameters as keywords{_generator_hint(signature)}"
-        ) from None
-
-
-def _generator_hint(signature: inspect.Signature) -> str:
-    """A mechanism that is handed its generator is one for the audit."""
-    return f"; a function of (data, rng) draws for itself: {AUDIT}" if "rng" in signature.parameters else ""

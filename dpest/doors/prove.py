@@ -14,12 +14,13 @@ from dpest.doors.table import Sweep
 from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, RandomTruth, UnsupportedOperation
 from dpest.exact.answer import collector_paused, estimate_exactly
 from dpest.exact.inference.paths import trace
-from dpest.exact.proof.adjacency import check_adjacency, finite_values
+from dpest.exact.proof.adjacency import finite_values
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.finite import adjacent_pairs, symmetry_key
 from dpest.exact.proof.upper import Question, Upper, upper_side
 from dpest.exact.proof.wording import obstacle_text
-from dpest.inputs import Pair, as_parameters
+from dpest.inputs.pairs import Pair, as_parameters
+from dpest.inputs.question import check_adjacency, check_keywords, check_mechanism, check_progress
 from dpest.results import TIGHT, Evidence, PairResult, Result
 from dpest.trace.explore import Trace
 
@@ -75,6 +76,7 @@ def prove(
     >>> print(f"{p.lower:.3f} {p.upper:.3f} {p.proof.check()}")
     0.100 0.100 True
     """
+    check_progress(progress)
     if isinstance(n, list | tuple | range):
         sizes = list(n)
         if not sizes:
@@ -129,8 +131,8 @@ def _question(
     mechanism: Callable[..., Any], n: Any, adjacency: Any, sensitivity: Any, domain: Any, params: dict[str, Any]
 ) -> Question:
     """The arguments, checked before any work."""
-    if not callable(mechanism):
-        raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
+    check_mechanism(mechanism)
+    check_keywords(mechanism, params, prove)
     if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
         raise InvalidInput(
             f"n must be a whole number >= 1 (rows of the input), or left out for a mechanism of one value, got {n!r}"

@@ -22,7 +22,7 @@ from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
 from dpest.exact.proof.upper import Question, Upper
 from dpest.exact.proof.worst import Named, landmarks, named_pairs
-from dpest.inputs import Pair, pattern_pairs
+from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.numerics.rationals import exact
 from dpest.results import TIGHT, PairResult
 

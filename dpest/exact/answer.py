@@ -18,7 +18,7 @@ from dpest.exact.loss.compare import Comparison, Loss, Proof, compare
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.undone import undone
 from dpest.exact.loss.witness import describe
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.numerics.effort import limited_effort
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 from dpest.trace.against_program import SECONDS

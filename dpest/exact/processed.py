@@ -11,7 +11,7 @@ from dpest.errors import DpestError
 from dpest.exact.answer import aligned_comparison, collector_paused
 from dpest.exact.inference.paths import log_repeats
 from dpest.exact.loss.opened import Reach, affine_only, opened, reach_of
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.numerics.effort import limited_effort
 from dpest.results import PairResult, Result
 from dpest.trace.explore import Trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.report.data import Entry, Report
 from dpest.report.numbers import loss, number, seconds
 from dpest.report.table import markdown_table

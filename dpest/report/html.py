@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpest.errors import MissingExtra
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.report.data import Entry, Report
 from dpest.report.document import SUMMARY, summary_row, verdict_words
 from dpest.report.numbers import number

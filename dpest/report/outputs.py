@@ -17,7 +17,7 @@ from dpest.exact.loss.compare import Comparison, Loss, StratumLoss
 from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.strata import Stratum
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.numerics.rationals import Rational
 from dpest.report.data import OutputTable
 from dpest.report.line import line_through

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator
 
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.report.numbers import bracket, count, log_number, loss, number, seconds
 from dpest.report.table import plain_table
 from dpest.results import PAIRS, Direction, Evidence, Result, Witness

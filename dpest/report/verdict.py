@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from dpest.errors import InvalidInput, MechanismRaised
-from dpest.inputs import is_real
+from dpest.inputs.pairs import is_real
 from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
 from dpest.results import PAIRS, DeltaWitness, Evidence, Result

@@ -1,11 +1,12 @@
-"""Seeing a long run come: a bar on standard error, or a callback."""
+"""Progress reporting for long runs: a bar on standard error, or a callback."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, TextIO
 
@@ -21,6 +22,16 @@ class Progress(Protocol):
 
 def silent(done: int, total: int, message: str) -> None:
     """Show nothing."""
+
+
+@contextmanager
+def shown(progress: Any) -> Iterator[Progress]:
+    """Where progress goes: None or True is a bar, False is nothing, a function is called."""
+    if progress is None or progress is True:
+        with Bar() as bar:
+            yield bar
+    else:
+        yield silent if progress is False else progress
 
 
 class Bar:

@@ -9,16 +9,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from dpest.errors import InvalidInput
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
+from dpest.inputs.question import check_confidence, check_samples
 from dpest.results import Result
 from dpest.run.checkpoint import Checkpoint, stored_identity
 from dpest.run.chunks import Chunks, Gathered, Work, run_chunks
 from dpest.run.executors import Automatic, opened
 from dpest.run.fingerprint import fingerprint
-from dpest.run.progress import Bar, Progress, silent
+from dpest.run.progress import Progress, shown
 from dpest.run.streams import resolve_seed
 from dpest.sampling.from_samples import conclude
 from dpest.sampling.gathering import CHOOSING_SHARE, STORED, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
@@ -54,11 +52,10 @@ def estimate_by_sampling(
     to all cores when it is long. The answer is the same in every case.
     """
     start = time.perf_counter()
-    samples = _checked_samples(samples)
-    _check_confidence(confidence)
+    samples, confidence = check_samples(samples, _FEWEST_SAMPLES), check_confidence(confidence)
     sampler = TracedSampler(mechanism, params) if callable(mechanism) else mechanism
     with ExitStack() as stack:
-        show = _shown(progress, stack)
+        show = stack.enter_context(shown(progress))
         seed = _seed(seed, checkpoint)
         question = Question.of(sampler, pairs, seed)
         store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)
@@ -112,24 +109,6 @@ def _exhaustive(mechanism: Any, question: Question, params: Mapping[str, Any] | 
         return False
     possible = possible_outcomes(mechanism, question.inputs, params or {})
     return possible is not None and possible <= table.outcomes
-
-
-def _checked_samples(samples: Any) -> int:
-    whole = isinstance(samples, int | float | np.integer) and not isinstance(samples, bool) and samples == samples // 1
-    if not whole or samples < _FEWEST_SAMPLES:
-        raise InvalidInput(f"samples must be a whole number >= {_FEWEST_SAMPLES}, got {samples!r}")
-    return int(samples)
-
-
-def _check_confidence(confidence: Any) -> None:
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise InvalidInput(f"confidence must lie strictly between 0 and 1, such as 0.95, got {confidence!r}")
-
-
-def _shown(progress: Progress | bool | None, stack: ExitStack) -> Progress:
-    if progress is None or progress is True:
-        return stack.enter_context(Bar())
-    return silent if progress is False else progress
 
 
 def _seed(seed: int | None, checkpoint: str | Path | None) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.run.streams import stream
 from dpest.sampling.coding import Coder, Leaf, learn_coder
 from dpest.sampling.scoring import Score, learn_score

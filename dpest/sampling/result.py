@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 from dpest.sampling.from_samples import Conclusion, Finding, Side
 from dpest.sampling.table import Table

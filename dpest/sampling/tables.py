@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.run.streams import stream
 from dpest.sampling.coding import Coder, Codes, Leaf, learn_coder
 from dpest.sampling.events import Counts, Floats, Mask

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpest.inputs import generate_patterns
+from dpest.inputs.pairs import generate_patterns
 
 __all__ = ["generate_patterns"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def stop_after(share: float) -> Any:
         if total > 1 and done > share * total:
             raise KeyboardInterrupt
 
-    return lambda *_: show
+    return lambda *_: nullcontext(show)
 
 
 def test_ctrl_c_before_anything_is_130(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,7 +109,7 @@ def test_ctrl_c_before_anything_is_130(capsys: pytest.CaptureFixture[str]) -> No
 def test_ctrl_c_in_a_sampled_check_is_130(
     share: float, flags: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpest.sampling.answer._shown", stop_after(share))
+    monkeypatch.setattr("dpest.sampling.answer.shown", stop_after(share))
     code, error = status(f"check ways.py:ratio --pair 0 1 --epsilon 3 --samples 300000 {flags}", capsys)
     assert code == 130
     assert "interrupted before the end: this is no verdict" in error

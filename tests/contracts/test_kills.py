@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpest.inputs import Pair, pattern_pairs
+from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.results import Result
 from dpest.run.executors import SpawnPool
 from dpest.sampling.answer import estimate_by_sampling

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 
 pytestmark = pytest.mark.libraries
 

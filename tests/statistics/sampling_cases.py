@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dpest
-from dpest.inputs import Pair, pattern_pairs
+from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.results import Result
 from dpest.sampling.answer import estimate_by_sampling
 from dpest.sampling.sources import TracedSampler

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpest.inputs import pattern_pairs
+from dpest.inputs.pairs import pattern_pairs
 from dpest.sampling.answer import estimate_by_sampling
 from tests import mechanisms_for_sampling as known
 from tests.statistics.sampling_cases import CASES, EQUAL_LAWS, RUNS, Case, allowed_misses

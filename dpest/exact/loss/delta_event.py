@@ -19,7 +19,7 @@ from dpest.exact.loss.logs import logs_at
 from dpest.exact.loss.parts import line_places
 from dpest.exact.loss.strata import Stratum
 from dpest.exact.loss.witness import Name, show_output
-from dpest.inputs import Pair, show
+from dpest.inputs.pairs import Pair, show
 from dpest.numerics.logspace import Floats
 from dpest.results import DeltaWitness, Direction
 from dpest.trace.outputs import rebuild

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dpest.exact.loss.compare import Comparison
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.numerics.bracket import Bracketed
 from dpest.results import DeltaWitness
 

@@ -19,7 +19,7 @@ from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.shift import release
 from dpest.exact.loss.undone import Layer, evaluated
 from dpest.exact.loss.undone import shown as with_layers
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import InvalidInput, UnknownName
+from dpest.errors import InvalidInput
 from dpest.exact.proof.symbols import Symbols, Unknown, change_of
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import Draw
 from dpest.numerics.rationals import Rational, exact
 
-NAMES = ("linf", "l1", "monotone", "replace", "add_remove")
 Range = tuple[Rational | None, Rational | None]  # None: no bound on this side
 
 
@@ -49,15 +47,6 @@ class Inputs:
     fields: tuple[Field, ...]
     rows: tuple[tuple[int, ...], ...]  # which inputs make up each row
     fill: Callable[[Sequence[float]], Any]  # plain data from one number for each input
-
-
-def check_adjacency(name: Any) -> str:
-    """The name of an adjacency, or the nearest match."""
-    if name in NAMES:
-        return str(name)
-    near = difflib.get_close_matches(str(name).casefold(), NAMES, 1, cutoff=0.0)
-    listed = ", ".join(f'"{n}"' for n in NAMES)
-    raise UnknownName(f'there is no adjacency {name!r}; did you mean "{near[0]}"? Write one of {listed}')
 
 
 def finite_values(domain: Any) -> list[Any] | None:

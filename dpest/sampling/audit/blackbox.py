@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
-from dpest.inputs import as_parameters, show
+from dpest.inputs.pairs import as_parameters, show
 from dpest.run.streams import stream
 from dpest.sampling.audit.copies import restored, snapshot
 from dpest.sampling.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows

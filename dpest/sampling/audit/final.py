@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpest.errors import DependentRuns
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
 from dpest.sampling.audit.blackbox import Form, Sampler

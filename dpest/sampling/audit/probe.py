@@ -11,7 +11,7 @@ import cloudpickle
 import numpy as np
 
 from dpest.errors import DependentRuns, MechanismError, MechanismRaised
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 from dpest.run.executors import Automatic
 from dpest.sampling.audit.blackbox import Form, Sampler
 from dpest.sampling.audit.blackbox import raised as mechanism_raised

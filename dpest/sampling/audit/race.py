@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.sampling.audit.attacks import Attack, feature_names, fit_by_features
 from dpest.sampling.audit.choose import Cut, Goal, choose_cut
 from dpest.sampling.audit.outputs import Batch

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.errors import InvalidInput
-from dpest.inputs import Pair, is_real, reading
+from dpest.inputs.pairs import Pair, is_real, reading
 from dpest.results import Direction
 from dpest.sampling.audit.bounds import delta_lower, epsilon_lower_published, point_estimate
 from dpest.sampling.audit.choose import CurvePoint

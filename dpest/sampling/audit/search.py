@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
 from dpest.sampling.audit.attacks import fit_by_features

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dpest.errors import InvalidInput, UnknownName
-from dpest.inputs import is_real
+from dpest.inputs.pairs import is_real
+from dpest.inputs.question import check_confidence, check_delta, check_epsilon, check_samples, nearest, one_of
 from dpest.sampling.audit.attacks import FEATURES
 from dpest.sampling.audit.classifiers import NAMES as CLASSIFIERS
 
 ATTACKS = ("auto", "sniper", "statdp")
 MOST_TRAINING = 1_000_000
+FEWEST_SAMPLES = 100  # of which a quarter or so choose the event: fewer bound nothing
 
 
 @dataclass(frozen=True)
@@ -48,22 +47,16 @@ def checked(
     c: float | str,
     classifier: Any,
 ) -> Settings:
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 100:
-        raise InvalidInput(f"samples must be a whole number >= 100, got {samples!r}")
-    if not is_real(confidence) or not 0 < confidence < 1:
-        raise InvalidInput(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
-    if claim is not None and (not is_real(claim) or not 0 <= claim < math.inf):
-        raise InvalidInput(f"claim must be a finite epsilon >= 0, got {claim!r}")
-    if not is_real(delta) or not 0 <= delta < 1:
-        raise InvalidInput(f"delta must lie in [0, 1), got {delta!r}")
-    if attack not in ATTACKS:
-        raise UnknownName(f"attack must be one of {', '.join(ATTACKS)}, got {attack!r}")
+    """What was asked, or the first mistake in it."""
+    samples, confidence, delta = check_samples(samples, FEWEST_SAMPLES), check_confidence(confidence), check_delta(delta)
+    claim = None if claim is None else check_epsilon("claim", claim)
+    one_of("attack", attack, ATTACKS)
     if c != "auto" and (not is_real(c) or not 0 < float(c) < 1):
         raise InvalidInput(f'c must be "auto" or a probability strictly between 0 and 1, got {c!r}')
     if isinstance(classifier, str) and classifier not in CLASSIFIERS:
         raise UnknownName(f"no classifier is called {classifier!r}: choose one of {', '.join(CLASSIFIERS)}, or give an estimator")
     size = None if isinstance(c, str) else float(c)
-    return Settings(int(samples), confidence, 1 - confidence, claim, delta, attack, _features(features), size, classifier)
+    return Settings(samples, confidence, 1 - confidence, claim, delta, attack, _features(features), size, classifier)
 
 
 def _features(features: str | Sequence[str]) -> tuple[str, ...] | None:
@@ -73,5 +66,5 @@ def _features(features: str | Sequence[str]) -> tuple[str, ...] | None:
     known = ("table", *FEATURES)
     for name in names:
         if name not in known:
-            raise UnknownName(f"no features are called {name!r}: choose from auto, {', '.join(known)}")
+            raise UnknownName(f"no features are called {name!r}: choose from auto, {', '.join(known)}{nearest(name, known)}")
     return names

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from dpest.errors import MechanismError
-from dpest.inputs import show
+from dpest.inputs.pairs import show
 
 
 class MechanismHangs(MechanismError):

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from dpest.errors import InvalidInput, MechanismError
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.executors import opened
 from dpest.run.streams import resolve_seed

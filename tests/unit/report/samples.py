@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpest.inputs import Pair, pattern_pairs
+from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.report.data import Entry, OutputTable, ProfilePoint, Report
 from dpest.report.verdict import judge
 from dpest.results import Direction, Evidence, PairResult, Result, Witness

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import dpest
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Result
 from dpest.sampling.answer import estimate_by_sampling
 from dpest.sampling.coding import Leaf, learn_coder

@@ -12,7 +12,7 @@ import pytest
 
 import dpest
 from dpest.errors import CheckpointError, InvalidInput
-from dpest.inputs import Pair, pattern_pairs
+from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.results import Result
 from dpest.sampling.answer import estimate_by_sampling
 from dpest.sampling.gathering import Fold
@@ -162,7 +162,7 @@ def test_bad_settings_are_refused(bad: dict[str, Any]) -> None:
 SCRIPT = """
 import dpest
 from dpest.sampling.answer import estimate_by_sampling
-from dpest.inputs import Pair
+from dpest.inputs.pairs import Pair
 
 def above(queries):
     threshold = dpest.laplace(20)
@@ -184,7 +184,7 @@ def test_a_mechanism_in_a_script_without_a_main_guard_works_on_two_workers(tmp_p
 LONG_RUN = """
 import sys
 from dpest.sampling.answer import estimate_by_sampling
-from dpest.inputs import pattern_pairs
+from dpest.inputs.pairs import pattern_pairs
 from tests.mechanisms_for_sampling import svt1
 
 def tell(done, total, message):
@@ -224,7 +224,7 @@ def test_a_run_that_was_killed_and_resumed_ends_with_the_same_answer(tmp_path: P
 INTERRUPTED = """
 import os, signal, sys
 from dpest.sampling.answer import estimate_by_sampling
-from dpest.inputs import pattern_pairs
+from dpest.inputs.pairs import pattern_pairs
 from tests.mechanisms_for_sampling import svt1
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background inherits an ignored one

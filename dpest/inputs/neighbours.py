@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dpest.errors import InvalidInput, InvalidPair, UnknownName
-from dpest.inputs import Pair, as_pairs, pattern_pairs
-
-ADJACENCIES = ("linf", "l1", "monotone", "replace", "add_remove")
+from dpest.errors import InvalidInput, InvalidPair
+from dpest.inputs.pairs import Pair, as_pairs, pattern_pairs
+from dpest.inputs.question import check_adjacency
 
 
 def all_pairs(domain: Sequence[Any]) -> list[Pair]:
@@ -54,9 +53,8 @@ def resolve_pairs(pairs: Any, n: int | None, adjacency: str | None) -> list[Pair
         return pattern_pairs(n, adjacency or "linf")
     if n is not None:
         raise InvalidInput("give either pairs or n, not both")
-    listed = list(pairs) if isinstance(pairs, Iterator) else pairs
     found: list[Pair] = []
-    for pair in as_pairs(listed):
+    for pair in as_pairs(pairs):
         _must_be(pair, adjacency)
         if not any(_same(pair.left, p.left) and _same(pair.right, p.right) for p in found):
             found.append(pair)
@@ -67,8 +65,7 @@ def _must_be(pair: Pair, adjacency: str | None) -> None:
     """A claim about replacement is not held against pairs of another length, and the other way round."""
     if adjacency is None:
         return
-    if adjacency not in ADJACENCIES:
-        raise UnknownName(f"adjacency must be one of {', '.join(ADJACENCIES)}, got {adjacency!r}")
+    check_adjacency(adjacency)
     is_said = relation(pair)
     if is_said != "equal inputs" and (adjacency == "add_remove") != (is_said == "add_remove"):
         raise InvalidPair(f'the pair {pair} is no pair of adjacency="{adjacency}": its inputs differ so: {is_said}')

@@ -99,7 +99,9 @@ def pattern_pairs(n: int, adjacency: str = "linf") -> list[Pair]:
 
 
 def as_pairs(pairs: Any) -> list[Pair]:
-    """One pair or a list of pairs, checked: the form in which callers give them."""
+    """One pair, or a list or generator of pairs, checked: the form in which callers give them."""
+    if isinstance(pairs, Iterator):
+        pairs = list(pairs)
     if isinstance(pairs, Pair):
         return [pairs]
     if isinstance(pairs, tuple) and len(pairs) == 2 and not _all_pairs(pairs):
