@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from dpest.errors import ExactRefused, NotReplayable
-from dpest.inputs.pairs import as_parameters
+from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
 from dpest.lang.generators.swap import missing
 from dpest.results import Result
 
+_LONG = 5.0  # seconds of an exact answer after which no second trace is made for its upper end
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -56,7 +57,7 @@ def estimate(
     def exact() -> Result:
         from dpest.exact.answer import estimate_exactly
 
-        return _bounded(estimate_exactly(mechanism, chosen, parameters))
+        return bounded(estimate_exactly(mechanism, chosen, parameters))
 
     def sampled(reason: str) -> Result:
         from dpest.sampling.answer import DEFAULT_SAMPLES, estimate_by_sampling
@@ -74,17 +75,22 @@ def estimate(
             reason=reason,
         )
 
-    def _bounded(found: Result) -> Result:
-        """The result with a finite upper side where the values that the outputs are computed from give one."""
-        if math.isfinite(found.upper) or found.lower == math.inf:
-            return found
-        from dpest.exact.processed import data_processing_bound, with_bound
-
-        bound = data_processing_bound(mechanism, chosen, parameters)
-        return found if bound is None else with_bound(found, bound)
+    def bounded(found: Result) -> Result:
+        return _bounded(found, mechanism, chosen, parameters)
 
     with _naming_the_audit():
-        return _by_method(method, exact, sampled, lambda reason: _bounded(sampled(reason)))
+        return _by_method(method, exact, sampled, lambda reason: bounded(sampled(reason)))
+
+
+def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
+    """The result with a finite upper side where the values that the outputs are computed from give one."""
+    slow = found.method == "exact" and found.seconds > _LONG
+    if math.isfinite(found.upper) or found.lower == math.inf or slow:
+        return found
+    from dpest.exact.processed import data_processing_bound, with_bound
+
+    bound = data_processing_bound(mechanism, pairs, params)
+    return found if bound is None else with_bound(found, bound)
 
 
 @contextmanager

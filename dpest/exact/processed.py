@@ -49,6 +49,8 @@ def _bound(sides: Sequence[Trace], reach: Reach) -> tuple[float, int] | None:
     """The loss of both traces taken apart as far as `reach` says, and the number of values in one output."""
     try:
         (left, count), (right, other) = (opened(t, reach) for t in sides)
+        if not count and not other:  # nothing to take apart: the engine has said what it can
+            return None
         found = aligned_comparison(left, right)
     except DpestError:
         return None
