@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help venv example report test slow test-libraries soundness mutants check bench docs gallery clean
+.PHONY: help venv example report test slow test-libraries soundness mutants check versions lowest bench docs gallery clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 LIBRARIES_VENV ?= .venv-libraries
 LIBRARIES_READY := $(LIBRARIES_VENV)/.ready
+LOWEST_VENV ?= .venv-lowest
+VERSIONS ?= 3.11 3.12 3.13 3.14
 OUT ?= out
 PROGRAMS ?= 10000
 MODULES ?= dpest/engine/knowledge.py dpest/numerics/binomial.py
@@ -47,6 +49,16 @@ check: $(READY) ## Lint, type-check and check the layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+versions: ## Run the tests on every installed Python of the classifiers, each in an environment of its own
+	@for v in $(VERSIONS); do command -v python$$v > /dev/null || { echo "python$$v is not installed: skipped"; continue; }; \
+		echo "== python$$v"; $(MAKE) --no-print-directory test PYTHON=python$$v VENV=.venv-$$v || exit 1; done
+
+lowest: ## Run the tests once with the lowest versions of the dependencies that pyproject.toml allows
+	@test -x $(LOWEST_VENV)/bin/python || $(PYTHON) -m venv $(LOWEST_VENV)
+	$(LOWEST_VENV)/bin/python -m pip install -q --disable-pip-version-check uv
+	VIRTUAL_ENV=$(LOWEST_VENV) $(LOWEST_VENV)/bin/uv pip install -q --resolution lowest-direct -e '.[report,audit,dask,test]'
+	$(LOWEST_VENV)/bin/python -m pytest -q -n auto
 
 bench: $(READY) ## Run the benchmarks
 	@for b in benchmarks/bench_*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done

@@ -1,15 +1,20 @@
 """Runs random programs against their oracles and writes docs/soundness.md.
 
-python benchmarks/soundness.py --programs 1000 --seed 1 --kinds discrete one --shrink
+python benchmarks/soundness.py --programs 1000 --seed 1 --kinds discrete one --shrink 30
+
+A long run can be cut into pieces and spread over processes: `--record FILE` appends one line per program and goes on after
+the programs of this seed that the file holds, `--minutes` stops it, and `--page FILE ...` writes the page from the files.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -32,31 +37,59 @@ ORACLES = {
 SHARES = {"discrete": 5, "loops": 1, "one": 4, "two": 3, "post": 4, "rewritten": 3}
 
 
+@dataclass(frozen=True)
+class Row:
+    """What came of one program, as it is recorded."""
+
+    seed: int
+    number: int
+    kind: str
+    status: str
+    seconds: float
+    why: str
+
+
 def main() -> None:
     """Runs the programs, prints failures as they come, and writes the page."""
     options = _options()
     warnings.simplefilter("ignore")
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    reasons: Counter[str] = Counter()
-    start = time.time()
-    slowest = 0.0
+    if options.page:
+        _write([row for path in options.page for row in _recorded(path)], options)
+        return
+    rows = _recorded(options.record) if options.record else []
+    done = {row.number for row in rows if row.seed == options.seed}
     kinds = [k for k in options.kinds for _ in range(SHARES[k])]
+    start = time.time()
     for i in range(options.programs):
-        kind = kinds[i % len(kinds)]
-        program = generate(kind, options.seed * 1_000_000 + i)
-        before = time.time()
-        outcome = check(program, options.seconds, options.runs)
-        slowest = max(slowest, time.time() - before)
-        counts[kind][outcome.status] += 1
-        if outcome.status in ("refused", "no oracle", "invalid"):
-            reasons[f"{kind}, {outcome.status}: {outcome.why[:90]}"] += 1
-        if outcome.status in BAD:
-            _show(i, program, outcome, options)
-    seconds = time.time() - start
-    _print(counts, reasons, seconds, slowest)
+        if i in done:
+            continue
+        if options.minutes and time.time() - start > 60 * options.minutes:
+            break
+        row = _run(i, kinds[i % len(kinds)], options)
+        rows.append(row)
+        if options.record:
+            with open(options.record, "a", encoding="utf-8") as record:
+                record.write(json.dumps(asdict(row)) + "\n")
+    _print(rows)
     if options.write:
-        page = ROOT / "docs" / "soundness.md"
-        page.write_text(_page(counts, reasons, options, seconds, slowest), encoding="utf-8")
+        _write(rows, options)
+
+
+def _run(i: int, kind: str, options: argparse.Namespace) -> Row:
+    program = generate(kind, options.seed * 1_000_000 + i)
+    before = time.time()
+    outcome = check(program, options.seconds, options.runs)
+    seconds = time.time() - before
+    if outcome.status in BAD:
+        _show(i, program, outcome, options)
+    return Row(options.seed, i, kind, outcome.status, seconds, outcome.why[:90])
+
+
+def _recorded(path: str) -> list[Row]:
+    """The rows of a record; none where there is no such file yet."""
+    if not Path(path).exists():
+        return []
+    return [Row(**json.loads(line)) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def _options() -> argparse.Namespace:
@@ -68,6 +101,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=2_000, help="plain runs for each input, where samples are the oracle")
     parser.add_argument("--shrink", type=float, default=0.0, metavar="SECONDS", help="how long to make each failure smaller")
     parser.add_argument("--write", action="store_true", help="write docs/soundness.md")
+    parser.add_argument("--record", metavar="FILE", help="append a line for each program; go on after those it holds")
+    parser.add_argument("--minutes", type=float, default=0.0, help="stop after this time")
+    parser.add_argument("--page", nargs="+", metavar="FILE", help="run nothing: write docs/soundness.md from these records")
     return parser.parse_args()
 
 
@@ -82,23 +118,37 @@ def _show(i: int, program: Program, outcome: Outcome, options: argparse.Namespac
     print(f"--- program {i}: {outcome.status}: said {outcome.said}; truth {outcome.truth} {outcome.why}\n{program}\n", flush=True)
 
 
-def _print(counts: dict[str, Counter[str]], reasons: Counter[str], seconds: float, slowest: float) -> None:
-    for kind, found in counts.items():
+def _print(rows: list[Row]) -> None:
+    for kind, found in _counts(rows).items():
         print(f"{kind:10}", "  ".join(f"{s} {found[s]}" for s in ORDER if found[s]))
-    for reason, n in reasons.most_common(25):
+    for reason, n in _reasons(rows).most_common(25):
         print(f"{n:6}  {reason}")
-    print(f"{seconds:.0f} s, slowest program {slowest:.1f} s")
+    print(f"{sum(r.seconds for r in rows):.0f} s, slowest program {max((r.seconds for r in rows), default=0.0):.1f} s")
 
 
-def _page(
-    counts: dict[str, Counter[str]], reasons: Counter[str], options: argparse.Namespace, seconds: float, slowest: float
-) -> str:
-    total = sum((sum(c.values()) for c in counts.values()), 0)
+def _counts(rows: list[Row]) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in SHARES if any(r.kind == kind for r in rows)}
+    for row in rows:
+        counts[row.kind][row.status] += 1
+    return counts
+
+
+def _reasons(rows: list[Row]) -> Counter[str]:
+    return Counter(f"{r.kind}, {r.status}: {r.why}" for r in rows if r.status in ("refused", "no oracle", "invalid"))
+
+
+def _write(rows: list[Row], options: argparse.Namespace) -> None:
+    (ROOT / "docs" / "soundness.md").write_text(_page(rows, options.seconds), encoding="utf-8")
+
+
+def _page(rows: list[Row], limit: float) -> str:
+    seeds = sorted({r.seed for r in rows})
     lines = [
         "# Soundness: random programs against oracles",
         "",
-        f"{total} random programs, seed {options.seed}, {seconds:.0f} s on one core, slowest program {slowest:.1f} s, limit "
-        f"{options.seconds:g} s each. Written by `benchmarks/soundness.py`; `make soundness` runs it again.",
+        f"{len(rows):,} random programs, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}, "
+        f"{sum(r.seconds for r in rows):,.0f} s of one core, slowest program {max(r.seconds for r in rows):.1f} s, limit "
+        f"{limit:g} s each. Written by `benchmarks/soundness.py`; `make soundness` runs it again.",
         "",
         "A program is *wrong* when the truth lies outside the bracket of the exact answer, a *crash* when it ends in an error",
         "that is not one of dpest's, a *hang* when there is no answer within the limit. *No oracle* means that the program was",
@@ -107,10 +157,10 @@ def _page(
         "| kind | oracle | " + " | ".join(ORDER[:6]) + " |",
         "|---|---|" + "---|" * 6,
     ]
-    for kind, found in counts.items():
+    for kind, found in _counts(rows).items():
         lines.append(f"| {kind} | {ORACLES[kind]} | " + " | ".join(str(found[s]) for s in ORDER[:6]) + " |")
     lines += ["", "## Refused, and why", "", "| programs | reason |", "|---|---|"]
-    lines += [f"| {n} | {r.replace('|', '/')} |" for r, n in reasons.most_common(40) if ", refused:" in r]
+    lines += [f"| {n} | {r.replace('|', '/')} |" for r, n in _reasons(rows).most_common(40) if ", refused:" in r]
     return "\n".join(lines) + "\n"
 
 

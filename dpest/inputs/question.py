@@ -22,7 +22,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """The name that was probably meant, as the end of a message; nothing where none is close."""
     folded = {n.casefold(): n for n in names}
     close = [folded[n] for n in difflib.get_close_matches(name.casefold(), folded, 1, 0.5)]
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f'; did you mean "{close[0]}"?' if close else ""
 
 
 def one_of(what: str, value: Any, names: Iterable[str]) -> str:

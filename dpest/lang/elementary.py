@@ -6,6 +6,7 @@ Outside the domain of a function NumPy returns NaN (or an infinity at the end of
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -111,7 +112,7 @@ def _at(call: Call, x: Rational) -> float:
 
 def absolute(node: Node) -> Extreme:
     """|x|."""
-    return Extreme(Pick.MAX, (node, scaled(linear(node), -1)))
+    return Extreme(Pick.MAX, (node, scaled(linear(node), -1, (operator.neg, (node,)))))
 
 
 def square(node: Node) -> Function:

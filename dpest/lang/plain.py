@@ -57,6 +57,21 @@ def evaluate(node: Any, known: Mapping[int, Any]) -> Any:
     return found
 
 
+def missing_draws(node: Any, known: Mapping[int, Any]) -> list[Draw]:
+    """The draws without a number that the node's value, computed as it was written, rests on."""
+    seen: set[int] = set()
+    stack = [node] if is_node(node) else []
+    found = []
+    while stack:
+        current = stack.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            stack.extend(_needed(current, known))
+            if isinstance(current, Draw) and id(current) not in known:
+                found.append(current)
+    return found
+
+
 _UNKNOWN = object()
 
 

@@ -139,6 +139,10 @@ class Continuous(Law):
         """A bound on the slope of ln f at x, up or down: how much a rounding of x matters."""
         return np.asarray((1.0 + np.abs(x) / self.scale) / self.scale)
 
+    def noise(self, x: npt.ArrayLike, log_value: Floats) -> Floats | float:
+        """What adds to the relative error of a density at x, or of a mass that ends there: tables know small ones less well."""
+        return 0.0
+
     @property
     def mode(self) -> float | None:
         """Where the density is largest, falling on both sides of it; None where that is not known."""

@@ -10,7 +10,7 @@ from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
 from dpest.laws.law import Discrete
 from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.literal import InputLiteral, Literal
-from dpest.trace.whole import Program, Uneven, at_least, equals
+from dpest.trace.whole import AsWritten, Uneven, at_least, equals
 
 
 class Ask(Protocol):
@@ -34,13 +34,13 @@ def sign(relation: Relation, x: Rational) -> bool:
             return bool(x == 0)
 
 
-def settled(relation: Relation, constant: Rational, program: Program) -> bool:
+def settled(relation: Relation, constant: Rational, program: AsWritten) -> bool:
     """A comparison in which no draw is left: the program's own word, if it is known."""
     said = program({})
     return sign(relation, constant) if said is None else said
 
 
-def atomic(relation: Relation, value: Linear, ask: Ask, program: Program) -> bool:
+def atomic(relation: Relation, value: Linear, ask: Ask, program: AsWritten) -> bool:
     """A comparison of draws alone; equality never holds where a continuous draw is left."""
     terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
     if not terms:
@@ -76,13 +76,13 @@ def _of_inputs(relation: Relation, at_least: InputLiteral, ask: Ask) -> bool:
             return ask(at_least) and not ask(above)
 
 
-def _at_points(relation: Relation, value: Linear, draws: list[Draw], ask: Ask, program: Program) -> bool:
+def _at_points(relation: Relation, value: Linear, draws: list[Draw], ask: Ask, program: AsWritten) -> bool:
     """The comparison with some of its draws replaced by the points that they take on this path."""
     points: dict[int, int | float] = {id(d): point(d, ask) for d in draws}
     out = Linear((), value.constant)
     for node, c in value.terms:
         out = combine(out, linear(points.get(id(node), node)), c)
-    return atomic(relation, out, ask, lambda more: program({**points, **more}))
+    return atomic(relation, out, ask, program.at(points))
 
 
 def has_finitely_many_points(value: Linear) -> bool:

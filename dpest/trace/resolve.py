@@ -32,20 +32,19 @@ from dpest.lang.nodes import (
     Rounded,
     Rounding,
     Where,
-    Written,
     combine,
     linear,
     scaled,
 )
-from dpest.lang.plain import Unknown, evaluate
-from dpest.numerics.rationals import ONE, Rational, ceil, common_measure, exact, floor
+from dpest.lang.plain import Unknown, evaluate, missing_draws
+from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
 from dpest.trace.functions import NotFinite, holds, numeric, other_side
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import nonlinear
-from dpest.trace.whole import Program, Uneven, at_least
+from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches
+from dpest.trace.whole import AsWritten, Uneven, at_least
 
-HALF = exact(0.5)
 Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
 
 
@@ -138,18 +137,10 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
         expression = affine(value, ask, became)
     except NotFinite as beyond:
         return holds(relation, beyond.value)
-    program = partial(_said, condition, became)
+    program = AsWritten(condition, became)
     if any(isinstance(n, Rounded) for n, _ in expression.terms):
         return _rounded_compared(relation, expression, ask, became, program)
     return atomic(relation, expression, ask, program)
-
-
-def _said(condition: Any, became: Became, point: dict[int, int | float]) -> bool | None:
-    """What the program's own arithmetic says of a condition where the draws have these values."""
-    try:
-        return bool(evaluate(condition, {**became, **point}))
-    except (Unknown, ArithmeticError):
-        return None
 
 
 def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, became: Became) -> bool:
@@ -167,48 +158,18 @@ def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, 
 # -- roundings ---------------------------------------------------------------------------------------------------------
 
 
-def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Became, program: Program) -> bool:
+def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Became, program: AsWritten) -> bool:
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
-    node, c = value.terms[0]
+    node = value.terms[0][0]
     if len(value.terms) != 1:
         return atomic(relation, _unrounded(value, ask, became), ask, program)
     assert isinstance(node, Rounded)
-    bound = -value.constant / c
-    nearest = floor(bound + HALF)
-    said = program({id(node): nearest})
     if relation is Relation.EQ:
+        bound, nearest, said = asked(value, program)
         ties = bound == nearest if said is None else said
-        return ties and decide(_reaches(node, nearest), ask) and not decide(_reaches(node, nearest + 1), ask)
-    strict = relation is Relation.GT
-    if c > 0:
-        least = floor(bound) + 1 if strict else ceil(bound)
-        if said is not None:
-            least = min(least, nearest) if said else max(least, nearest + 1)
-        return decide(_reaches(node, least), ask)
-    most = ceil(bound) - 1 if strict else floor(bound)
-    if said is not None:
-        most = max(most, nearest) if said else min(most, nearest - 1)
-    return not decide(_reaches(node, most + 1), ask)
-
-
-def _reaches(node: Rounded, k: int) -> Any:
-    """Whether a rounding is at least a whole number, as a comparison of what it rounds."""
-    value, written = linear(node.value), (operator.ge, (node, k))
-    match node.rounding:
-        case Rounding.FLOOR:
-            return _condition(Relation.GE, combine(value, linear(k), -1), written)
-        case Rounding.CEIL:
-            return _condition(Relation.GT, combine(value, linear(k - 1), -1), written)
-        case Rounding.ROUND:
-            # Halves go to the even side: at one of them the program itself is asked.
-            half = exact(k) - HALF
-            return _condition(Relation.GT if k % 2 else Relation.GE, Linear(value.terms, value.constant - half), written)
-        case _:
-            assert_never(node.rounding)
-
-
-def _condition(relation: Relation, value: Linear, written: Written) -> Any:
-    return Compare(relation, value, written) if value.terms else sign(relation, value.constant)
+        return ties and decide(reaches(node, nearest), ask) and not decide(reaches(node, nearest + 1), ask)
+    whole, upwards = least(relation, value, program)
+    return decide(reaches(node, whole), ask) == upwards
 
 
 def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
@@ -226,7 +187,7 @@ def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
     reduced = affine(inner, ask, became)
     if any(isinstance(n, Rounded) for n, _ in reduced.terms):
         reduced = _unrounded(reduced, ask, became)
-    if node.rounding is Rounding.ROUND and _meets_whole(reduced):
+    if node.rounding is Rounding.ROUND and meets_whole(reduced):
         raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
     return reduced, sign
 
@@ -236,18 +197,7 @@ def meets_halves(node: Node, ask: Ask, became: Became) -> bool:
     if not isinstance(node, Rounded) or node.rounding is not Rounding.ROUND:
         return False
     value = affine(node.value, ask, became)
-    return any(isinstance(n, Rounded) for n, _ in value.terms) or _meets_whole(Linear(value.terms, value.constant + HALF))
-
-
-def _meets_whole(value: Linear) -> bool:
-    """Whether an affine expression of whole-number draws can be a whole number with positive probability."""
-    draws = [(n, c) for n, c in value.terms if isinstance(n, Draw)]
-    if any(not d.law.discrete for d, _ in draws):
-        return False
-    if not all(getattr(d.law, "integral", False) for d, _ in draws):
-        return True
-    step = common_measure([ONE, *(c for _, c in draws)])
-    return bool((value.constant / step).denominator == 1)
+    return any(isinstance(n, Rounded) for n, _ in value.terms) or meets_whole(Linear(value.terms, value.constant + HALF))
 
 
 def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
@@ -274,8 +224,22 @@ def index(node: ArgExtreme, ask: Ask) -> int:
     values = [affine(v, ask, became) for v in node.values]
     if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
         values = [_unrounded(v, ask, became) for v in values]
-    options, indices = _winners(node.pick, node.values, values, ask, became)
+    try:
+        options, indices = _winners(node.pick, node.values, values, ask, became)
+    except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
+        values = [_pinned_draws(v, ask, became) for v in values]
+        options, indices = _winners(node.pick, node.values, values, ask, became)
     return indices[ask.choose(options)]
+
+
+def _pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
+    """The value with the points of its finite draws on this path."""
+    out = Linear((), value.constant)
+    for node, c in value.terms:
+        if isinstance(node, Draw) and has_finitely_many_points(linear(node)):
+            became.setdefault(id(node), point(node, ask))
+        out = combine(out, linear(became.get(id(node), node)), c)
+    return out
 
 
 @lru_cache(maxsize=256)
@@ -320,25 +284,31 @@ def _comparable(margin: Linear) -> bool:
 def _as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
-    program = partial(_said, condition, became)
+    program = AsWritten(condition, became)
     if not value.terms:
         return settled(relation, value.constant, program)
-    node, c = value.terms[0]
+    node = value.terms[0][0]
     if isinstance(node, Rounded):
         assert ask is not None
-        inner, sign = floor_form(node, ask, became)
-        bound, strict = -value.constant / (c * sign), relation is Relation.GT
-        if c * sign > 0:
-            inner = combine(inner, linear(floor(bound) + 1 if strict else ceil(bound)), -1)
-            relation = Relation.GE
-        else:
-            inner = combine(linear(ceil(bound) if strict else floor(bound) + 1), inner, -1)
-            relation = Relation.GT
-        return _as_literal(Compare(relation, inner), ask, became)
+        return _rounding_literal(node, *least(relation, value, program), ask, became)
     terms = tuple((n, k) for n, k in value.terms if isinstance(n, Draw))
     if any(not d.law.discrete for d, _ in terms):
         return Literal(terms, value.constant)
     return at_least(terms, value.constant, relation, program)
+
+
+def _rounding_literal(node: Rounded, whole: int, upwards: bool, ask: Ask, became: Became) -> Literal | bool:
+    """Whether a rounding is at least a whole number (or is not), as a single inequality."""
+    reached = reaches(node, whole)
+    if isinstance(reached, bool):
+        return reached == upwards
+    inner = affine(reached.value, ask, became)
+    if len(inner.terms) > 1 and any(isinstance(n, Rounded) for n, _ in inner.terms):
+        inner = _unrounded(inner, ask, became)
+    one = _as_literal(Compare(reached.relation, inner, reached.written), ask, became)
+    if isinstance(one, bool):
+        return one == upwards
+    return one if upwards else one.negated()
 
 
 # -- values with finitely many points ----------------------------------------------------------------------------------
@@ -371,9 +341,19 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
         raise ExactRefused(f"{what} that does not have finitely many points")
     _pin(value, ask, became)
     try:
-        number: int | float = evaluate(x, became)
+        return _computed(x, became)
+    except Unknown:  # a draw that cancels in rationals, and need not in the program's own arithmetic
+        for draw in missing_draws(x, became):
+            if has_finitely_many_points(linear(draw)):
+                became[id(draw)] = point(draw, ask)
+    try:
+        return _computed(x, became)
     except Unknown:  # zero times a value that nobody asked for
-        number = evaluate(value, became)
+        return _computed(value, became)
+
+
+def _computed(x: Any, became: Became) -> int | float:
+    number: int | float = evaluate(x, became)
     return number
 
 

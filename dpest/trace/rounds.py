@@ -112,7 +112,7 @@ def _frames(end: CodeType) -> Iterator[FrameType]:
 
 def _ours(frame: FrameType) -> bool:
     name = frame.f_globals.get("__name__", "")
-    return name in ("dpest.core", "dpest.trace.explore", "dpest.trace.rounds")
+    return name in (Dist.__module__, "dpest.trace.explore", __name__)
 
 
 def _variables(frame: FrameType) -> dict[str, Any]:

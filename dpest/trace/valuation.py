@@ -160,8 +160,9 @@ class Valuation:
         return Value(total, size, smooth)
 
     def _compared(self, relation: Relation, value: Value, node: Node | None = None) -> bool:
-        if self._close(value, value.number) and not value.smooth and node is not None:
+        if node is not None and not value.smooth:  # the difference has lost the size of what was subtracted: no test of closeness
             return bool(self._as_written(node))
+        self._close(value, value.number)
         match relation:
             case Relation.GE:
                 return value.number >= 0

@@ -8,28 +8,65 @@ than the double 0.3.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import Draw, Relation
+from dpest.lang.extent import Extent, compared
+from dpest.lang.nodes import Draw, Node, Relation, plain_number
+from dpest.lang.plain import Unknown, evaluate
 from dpest.laws.law import Discrete
-from dpest.numerics.rationals import ONE, Rational, ceil, common_measure, exact, floor
+from dpest.numerics.logspace import Floats
+from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
 from dpest.trace.literal import Literal
 
 Terms: TypeAlias = tuple[tuple[Draw, Rational], ...]
-# What the program says where the draws have these values; None where that cannot be told.
-Program: TypeAlias = Callable[[dict[int, int | float]], bool | None]
+Point: TypeAlias = dict[int, int | float]
 
 # Rounding moves a sum by less than this, relative to the largest number in it: a thousand operations of 1.1e-16 each.
-_ROUNDING = exact(2) ** -43
+ROUNDING = exact(2) ** -43
+_MOST_TIES = 5_000  # points at which one comparison is evaluated: some hundredths of a second
+_MOST_SIZE = 1e300
+_FAR = -60.0  # ln of the mass beyond which ties of infinite laws are not looked at
+
+
+@dataclass(frozen=True)
+class AsWritten:
+    """The author's own comparison, to be evaluated where the draws have given values."""
+
+    condition: Any
+    known: Mapping[int, Any]  # by the id of a node: what it came down to, a node or a plain number
+
+    def __call__(self, point: Point) -> bool | None:
+        """What the program says where the draws have these values; None where that cannot be told."""
+        try:
+            return bool(evaluate(self.condition, {**self.known, **point}))
+        except (Unknown, ArithmeticError):
+            return None
+
+    def at(self, points: Point) -> AsWritten:
+        """The comparison with some draws known."""
+        return AsWritten(self.condition, {**self.known, **points})
+
+    @cached_property
+    def extent(self) -> Extent:
+        """How large the numbers on the way are, and whether any of them is rounded."""
+        return compared(self.condition, self.known)
+
+    def size_beside(self, node: Node, k: int) -> float:
+        """How large the numbers on the way are where a rounded value is k; 0 where continuous noise cancels in them."""
+        size = compared(self.condition, {**self.known, id(node): k}).size
+        return size if math.isfinite(size) else 0.0
 
 
 class Uneven(ExactRefused):
     """A comparison that rounding decides differently at points with the same exact value."""
 
 
-def at_least(terms: Terms, constant: Rational, relation: Relation, program: Program) -> Literal | bool:
+def at_least(terms: Terms, constant: Rational, relation: Relation, program: AsWritten) -> Literal | bool:
     """terms + constant >= 0 (or > 0) for discrete draws, as a literal in normal form or a plain truth."""
     if len(terms) == 1 and not _integral(terms[0][0]):
         return _among_points(terms[0][0], terms[0][1], constant, relation, program)
@@ -37,49 +74,54 @@ def at_least(terms: Terms, constant: Rational, relation: Relation, program: Prog
     whole = tuple((d, c / step) for d, c in terms)
     bound = -constant / step
     least = ceil(bound) if relation is Relation.GE else floor(bound) + 1
-    tie = _tied(bound, step, terms, constant)
-    if tie is not None:
-        said = _said(whole, tie, program)
-        if said is not None:
-            least = min(least, tie) if said else max(least, tie + 1)
-    return Literal(whole, exact(-least))
+    told = [(tie, _said(whole, tie, program)) for tie in _ties(bound, step, program)]
+    holding = [tie for tie, said in told if said]
+    failing = [tie for tie, said in told if said is False]
+    if holding and failing and min(holding) < max(failing):
+        raise Uneven("a comparison that floating-point rounding makes true and false by turns")
+    least = min([least, *holding])
+    return Literal(whole, exact(-max([least, *(tie + 1 for tie in failing)])))
 
 
-def equals(terms: Terms, constant: Rational, program: Program) -> tuple[Literal, Literal] | bool:
+def equals(terms: Terms, constant: Rational, program: AsWritten) -> tuple[Literal, Literal] | bool:
     """terms + constant == 0 for discrete draws, as two inequalities that must hold; False where it never does."""
     if len(terms) == 1 and not _integral(terms[0][0]):
         return _one_point(terms[0][0], terms[0][1], constant, program)
     step = common_measure(c for _, c in terms)
     whole = tuple((d, c / step) for d, c in terms)
     bound = -constant / step
-    tie = _tied(bound, step, terms, constant)
-    if tie is None:
+    told = [(tie, _said(whole, tie, program)) for tie in _ties(bound, step, program)]
+    equal = [tie for tie, said in told if (said if said is not None else bound == tie)]
+    if len(equal) > 1:
+        raise Uneven("numbers that differ, and are equal after floating-point rounding")
+    if not equal:
         return False
-    said = _said(whole, tie, program)
-    if not (said if said is not None else bound == tie):
-        return False
-    return Literal(whole, exact(-tie)), Literal(tuple((d, -c) for d, c in whole), exact(tie))
+    return Literal(whole, exact(-equal[0])), Literal(tuple((d, -c) for d, c in whole), exact(equal[0]))
 
 
 def _integral(draw: Draw) -> bool:
     return isinstance(draw.law, Discrete) and draw.law.integral
 
 
-def _tied(bound: Rational, step: Rational, terms: Terms, constant: Rational) -> int | None:
-    """The lattice value that the bound lies on, or so close to that rounding could move it across."""
-    nearest = floor(bound + exact(0.5))
-    size = max([abs(constant), *(abs(c) for _, c in terms)])
-    near = _ROUNDING * size / step
-    if near >= 0.25 and len(terms) > 1:
+def _ties(bound: Rational, step: Rational, program: AsWritten) -> range:
+    """The lattice values that the bound lies on, or so close to that rounding could move it across."""
+    if program.extent.exact:
+        near = ZERO
+    else:
+        near = ROUNDING * exact(program.extent.size) / step if program.extent.size < _MOST_SIZE else exact(_MOST_TIES)
+    ties = range(ceil(bound - near), floor(bound + near) + 1)
+    if len(ties) > _MOST_TIES:
         raise Uneven(
             "a comparison of discrete random values on different lattices, such as 0.1 * a against 0.3 * b: rounding decides its "
             "ties; write it in whole numbers, a against 3 * b"
         )
-    return nearest if abs(bound - nearest) <= near else None
+    return ties
 
 
-def _said(whole: Terms, tie: int, program: Program) -> bool | None:
-    """What the program says at points whose exact value is the tie; None where no point has it, or nobody knows."""
+def _said(whole: Terms, tie: int, program: AsWritten) -> bool | None:
+    """What the program says at points whose exact value is the tie; None where no point has it, or rationals decide."""
+    if program.extent.exact:
+        return None
     told = {program(point) for point in _points(whole, tie)}
     told.discard(None)
     if len(told) > 1:
@@ -90,30 +132,29 @@ def _said(whole: Terms, tie: int, program: Program) -> bool | None:
     return told.pop() if told else None
 
 
-def _points(whole: Terms, tie: int) -> Iterator[dict[int, int | float]]:
-    """Some points of the supports at which the combination has the value `tie`."""
-    pivot = min(range(len(whole)), key=lambda i: abs(whole[i][1]))
-    draw, c = whole[pivot]
-    others = [(d, n) for i, (d, n) in enumerate(whole) if i != pivot]
-    spare = range(int(abs(c))) if others else range(1)
-    for base in (0, 1, -3, 10) if others else (0,):
-        for extra in spare:
-            point: dict[int, int | float] = {id(d): _inside(d, base) for d, _ in others}
-            if others:
-                point[id(others[0][0])] = _inside(others[0][0], base + extra)
-            rest = (tie - sum(n * exact(point[id(d)]) for d, n in others)) / c
-            if rest.denominator == 1 and draw.law.support[0] <= rest <= draw.law.support[1]:
-                point[id(draw)] = int(rest)
-                yield point
-                break
-
-
-def _inside(draw: Draw, k: int) -> int:
+def _points(whole: Terms, tie: int) -> Iterator[Point]:
+    """The points of the supports at which the combination has the value `tie`."""
+    *others, (draw, c) = sorted(whole, key=lambda term: _width(term[0]))
+    if math.prod(_width(d) for d, _ in others) > _MOST_TIES:
+        raise Uneven(
+            "a comparison of discrete random values with too many ties to look at, which floating-point rounding decides: write "
+            "it in whole numbers"
+        )
     low, high = draw.law.support
-    return int(min(max(k, low), high)) if math.isfinite(low) or math.isfinite(high) else k
+    for values in product(*(_listed(d) for d, _ in others)):
+        rest = (tie - sum(n * x for (_, n), x in zip(others, values, strict=True))) / c
+        if rest.denominator == 1 and low <= rest <= high:
+            point: Point = {id(d): plain_number(x) for (d, _), x in zip(others, values, strict=True)}
+            yield {**point, id(draw): int(rest)}
 
 
-def _among_points(draw: Draw, c: Rational, constant: Rational, relation: Relation, program: Program) -> Literal | bool:
+def _width(draw: Draw) -> float:
+    """How many points a draw has, as far as they are looked at."""
+    low, high = draw.law.support
+    return high - low + 1 if math.isfinite(high - low) else float(len(_window(draw)))
+
+
+def _among_points(draw: Draw, c: Rational, constant: Rational, relation: Relation, program: AsWritten) -> Literal | bool:
     """The comparison of one draw whose points are not whole numbers, looked up point by point."""
     holds = []
     points = _listed(draw)
@@ -131,7 +172,7 @@ def _among_points(draw: Draw, c: Rational, constant: Rational, relation: Relatio
     return Literal(((draw, ONE if up else -ONE),), -points[first] if up else points[first])
 
 
-def _one_point(draw: Draw, c: Rational, constant: Rational, program: Program) -> tuple[Literal, Literal] | bool:
+def _one_point(draw: Draw, c: Rational, constant: Rational, program: AsWritten) -> tuple[Literal, Literal] | bool:
     for x in _listed(draw):
         said = program({id(draw): float(x)})
         if said if said is not None else c * x + constant == 0:
@@ -140,5 +181,9 @@ def _one_point(draw: Draw, c: Rational, constant: Rational, program: Program) ->
 
 
 def _listed(draw: Draw) -> list[Rational]:
+    return [exact(float(x)) for x in _window(draw)]
+
+
+def _window(draw: Draw) -> Floats:
     assert isinstance(draw.law, Discrete)
-    return [exact(float(x)) for x in draw.law.window(0.0)[0]]
+    return draw.law.window(0.0 if getattr(draw.law, "finite", False) else _FAR)[0]

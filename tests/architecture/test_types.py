@@ -46,7 +46,7 @@ fourth: str = dpest.sweep(noisy, "scale", [1])  # wrong: assignment
 fifth: str = dpest.calibrate(noisy, "scale", target=1)  # wrong: assignment
 seventh: str = dpest.compose(found)  # wrong: assignment
 sixth: str = assert_private(noisy, 1.0, (0, 1))  # wrong: assignment
-dpest.audit(noisy, (0, 1), clam=1.0)  # wrong: call
+dpest.audit(noisy, (0, 1), claim="one")  # wrong: arg
 try:
     dpest.estimate(noisy)
 except dpest.errors.DpestError as error:

@@ -95,7 +95,7 @@ def stop_after(share: float) -> Any:
         if total > 1 and done > share * total:
             raise KeyboardInterrupt
 
-    return lambda *_: nullcontext(show)
+    return show
 
 
 def test_ctrl_c_before_anything_is_130(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_ctrl_c_before_anything_is_130(capsys: pytest.CaptureFixture[str]) -> No
 def test_ctrl_c_in_a_sampled_check_is_130(
     share: float, flags: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpest.sampling.answer.shown", stop_after(share))
+    monkeypatch.setattr("dpest.sampling.answer.shown", lambda _: nullcontext(stop_after(share)))
     code, error = status(f"check ways.py:ratio --pair 0 1 --epsilon 3 --samples 300000 {flags}", capsys)
     assert code == 130
     assert "interrupted before the end: this is no verdict" in error
@@ -177,9 +177,9 @@ def ratio(x: float) -> Any:
 
 def test_an_interrupted_assertion_does_not_pass() -> None:
     with pytest.raises(KeyboardInterrupt, match="before the claim epsilon = 3 of ratio was checked"):
-        assert_private(ratio, 3.0, (0, 1), samples=300_000, progress=stop_after(0.3)())
+        assert_private(ratio, 3.0, (0, 1), samples=300_000, progress=stop_after(0.3))
 
 
 def test_a_violation_that_was_seen_before_the_interruption_is_still_one() -> None:
     with pytest.raises(PrivacyViolation):
-        assert_private(ratio, 0.0, (0, 9), samples=300_000, progress=stop_after(0.6)())
+        assert_private(ratio, 0.0, (0, 9), samples=300_000, progress=stop_after(0.6))

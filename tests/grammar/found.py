@@ -283,4 +283,48 @@ def mechanism(x):
 """,
         ([0, -1], [0, -1.75]),
     ),
+    Program(  # rounding near 2,000,000 decides ties that the difference alone does not show
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.Dist.from_atoms({-0.1: 0.25, 0: 0.25, 1: 0.5})
+    k2 = 0.1 * d.categorical([0.1, 0.2, 0.3, 0.4])
+    return 'a' if k1 % 0.3 >= k2 else None
+""",
+        ([2000000], [0]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.Dist.from_atoms({-0.1: 0.25, 0.05: 0.25, 0.2: 0.5})
+    k2 = 0.1 * d.categorical([0.1, 0.2, 0.3, 0.4])
+    k3 = 0.1 * d.integers(-3, 2)
+    if (k1 % 0.3) >= k2:
+        return 'a' if abs(k3) >= 0.2 else 'c'
+    return None if ((x[0] - 2000000) - k3) != d.floor(k2 / 0.1) else 'c'
+""",
+        ([2000000], [2000000.1]),
+    ),
+    Program(  # 0.1 + (0.2 + 0.2) and 0.1 + (0.3 + 0.1) are equal doubles, and not equal rationals
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[1] + 0.1 * d.categorical([0.25, 0.25, 0.5])
+    return ('a', x[0] + k1)
+""",
+        ([0.1, 0.2], [0.1, 0.3]),
+    ),
+    Program(  # a mass at the thin end of a table's panel was said to be better known than it is
+        "post",
+        """
+def mechanism(x):
+    y1 = x[0] + d.laplace(1)
+    v1 = d.laplace(3)
+    if v1 >= y1:
+        return None
+    return d.ceil(y1 / 0.5)
+""",
+        ([2], [3]),
+    ),
 )

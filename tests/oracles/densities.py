@@ -75,27 +75,30 @@ class Found:
     settled: bool
 
 
-def scan(p: Density, q: Density) -> Found:
-    """The largest ln p - ln q: one grid in each interval between edges, then golden sections around the best places."""
+def scan(p: Density, q: Density, floor: float = -math.inf) -> Found:
+    """The largest ln p - ln q: one grid in each interval between edges, then golden sections around the best places.
+
+    Places where ln q is not above the floor do not count: what was not followed of q may lie there.
+    """
     edges = sorted(p.edges() | q.edges() | {mpf("-inf"), mpf("inf")})
     best, settled = mpf(0), True
     for low, high in zip(edges, edges[1:], strict=False):
         y = _grid(low, high, p, q)
         if not y.size:
             continue
-        ratio, seen = _log_ratio(p, q, y)
+        ratio, seen = _log_ratio(p, q, y, floor)
         if not np.any(seen):
             continue
         if np.any(np.isposinf(ratio)):
             return Found(mp.inf, True)
         settled = settled and (not math.isinf(high) or _flat(ratio)) and (not math.isinf(low) or _flat(ratio[::-1]))
-        best = max(best, *(_refined(p, q, y, k, low, high) for k in _peaks(ratio)))
+        best = max(best, *(_refined(p, q, y, k, low, high, floor) for k in _peaks(ratio)))
     return Found(best, settled)
 
 
-def _log_ratio(p: Density, q: Density, y: Any) -> tuple[Any, Any]:
+def _log_ratio(p: Density, q: Density, y: Any, floor: float) -> tuple[Any, Any]:
     a, b = p.log(y), q.log(y)
-    seen = a > -np.inf
+    seen = (a > -np.inf) & ((b > floor) | (floor == -np.inf))
     with np.errstate(invalid="ignore"):
         ratio = np.where(seen, a - b, -np.inf)
     return ratio, seen
@@ -138,13 +141,15 @@ def _peaks(ratio: Any) -> list[int]:
     return chosen
 
 
-def _refined(p: Density, q: Density, y: Any, k: int, low: Any, high: Any) -> Any:
+def _refined(p: Density, q: Density, y: Any, k: int, low: Any, high: Any, floor: float) -> Any:
     """The largest ratio near a grid point; next to an edge the limit from inside counts."""
     left = mpf(float(y[k - 1])) if k else _just(low, high, mpf(float(y[0])))
     right = mpf(float(y[k + 1])) if k + 1 < len(y) else _just(high, low, mpf(float(y[-1])))
 
     def f(t: Any) -> Any:
         a, b = p.at(t), q.at(t)
+        if floor > -math.inf and (not b or mp.log(b) <= floor):
+            return -mp.inf
         return (mp.log(a) - mp.log(b)) if a and b else (mp.inf if a else -mp.inf)
 
     return max(f(left), f(right), f(mpf(float(y[k]))), _golden(f, left, right))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mpmath import mp, mpf
@@ -13,6 +14,7 @@ from tests.oracles.truth import Truth, between
 # Probabilities given as doubles add up to 1 only to their rounding; a law may be normalised or not.
 NORMALISED = mpf("1e-15")
 LIGHT = mpf("1e-25")
+FLOOR = -38.0  # ln of a density beside which one of `LIGHT` at most, which was not followed, is less than the slack
 
 
 def sweep_truth(mechanism: Mechanism, pair: tuple[Any, Any], *, closed: bool, source: str = "sweep") -> Truth:
@@ -54,7 +56,7 @@ def _densities(p: Law, q: Law, stratum: Any) -> tuple[Any, Any]:
     """The largest log ratio of densities on one stratum: found on a grid in doubles, refined at 50 digits."""
     if stratum not in q.pieces:
         return (mp.inf, mp.inf) if q.rest < mpf("1e-20") else (mpf(0), mp.inf)
-    found = scan(density(p, stratum), density(q, stratum))
+    found = scan(density(p, stratum), density(q, stratum), FLOOR if q.rest else -math.inf)
     if max(p.rest, q.rest) > LIGHT:
         return mpf(0), mp.inf
     # Weight of at most 1e-25 that was not followed changes a density where it counts by far less than this.

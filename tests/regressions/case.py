@@ -66,20 +66,20 @@ class Hang(BaseException):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """A time limit, and a limit on memory, for the main thread of a process."""
+    """A limit on processor time (a busy machine is no hang), and one on memory, for the main thread of a process."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
         raise Hang(f"no answer in {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
+    before = signal.signal(signal.SIGPROF, stop)
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, limits[1]))
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
         resource.setrlimit(resource.RLIMIT_AS, limits)
 
 

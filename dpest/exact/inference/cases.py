@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
+from dpest.lang.extent import extent
 from dpest.lang.logic import compare
 from dpest.lang.nodes import (
     All,
@@ -224,7 +226,7 @@ def _leaf_value(x: Any, run: _Fork, pin: bool, ratios: bool) -> LeafValue:
         value = affine(x, run, became)
     except NotFinite as beyond:
         return Constant(beyond.value)
-    if pin or not value.terms or _uneven(value):
+    if pin or not value.terms or _uneven(value) or _rounds(x):
         return Constant(pinned(x, run, "an output", became))
     if not any(isinstance(n, Rounded) for n, _ in value.terms):
         return Affine(value)
@@ -261,6 +263,18 @@ def _uneven(value: Linear) -> bool:
     """Whether a value of discrete draws alone has points that are not on one lattice: each is a case of its own."""
     draws = draws_of(value)
     return all(d.law.discrete for d in draws) and not all(getattr(d.law, "integral", False) for d in draws)
+
+
+_MOST_ROUNDED = 500  # points of an output that are each computed as the program does; more are taken to lie on their lattice
+
+
+def _rounds(x: Any) -> bool:
+    """Whether the program's own arithmetic rounds an output with few points: which of them are equal, it alone can tell."""
+    draws = draws_of(x)
+    if not all(getattr(d.law, "finite", False) for d in draws):
+        return False
+    few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _MOST_ROUNDED
+    return few and not extent(x).exact
 
 
 _FINEST = 1 << 20  # steps per unit of a discrete value that is rounded; with more, floats do not tell its ties

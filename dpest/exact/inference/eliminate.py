@@ -238,7 +238,8 @@ class _State:
         edges = with_tails(inside, np.array([low]), np.array([high]), finest)[0]
 
         def log_f(x: Floats) -> Answer:
-            out, error = law.log_density(x), np.asarray(law.error)
+            out = law.log_density(x)
+            error = np.asarray(law.error + law.noise(x, out))
             for f in factors:
                 logs, more = f.log({v: x})
                 out, error = out + logs, error + more

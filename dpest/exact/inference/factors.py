@@ -94,11 +94,13 @@ class Between(Factor):
             high = _smallest([e.at(values) for e in self.uppers])
             if not self.lowers:
                 out = law.log_cdf(high)
+                error = error + law.noise(high, out)
             elif not self.uppers:
                 out = law.log_sf(low)
+                error = error + law.noise(low, out)
             else:
                 out, more = log_gap(law, low, high, _smallest([e.at(values) for e in self._widths]))
-                error = error + more
+                error = error + more + law.noise(low, out) + law.noise(high, out)
         else:
             assert isinstance(law, Discrete)
             first = _largest([law.first(e.at(values), False) for e in self.lowers])
@@ -127,7 +129,9 @@ class Density(Factor):
         return tuple(Expr(self.place.terms, self.place.constant - exact(k)) for k in points)
 
     def log(self, values: Values) -> Answer:
-        return self.law.log_density(self.place.at(values)), self.law.error
+        x = self.place.at(values)
+        logs = self.law.log_density(x)
+        return logs, self.law.error + (self.law.noise(x, logs) if isinstance(self.law, Continuous) else 0.0)
 
     def laws(self) -> Iterator[Law]:
         yield self.law
@@ -266,7 +270,8 @@ class Integral(Factor):
         def log_f(row: Rows, x: Floats) -> Answer:
             here = {v: np.asarray(a)[row][:, None] for v, a in values.items()}
             here[self.draw] = x
-            out, error = law.log_density(x), np.asarray(law.error)
+            out = law.log_density(x)
+            error = np.asarray(law.error + law.noise(x, out))
             for f in self.factors:
                 logs, more = f.log(here)
                 out, error = out + logs, error + more

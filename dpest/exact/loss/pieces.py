@@ -223,12 +223,7 @@ def within(f: Factor, y: Floats, middle: Floats) -> tuple[Floats, Floats | float
             # x itself is rounded: with offsets that are large beside the scale this is what counts.
             moved = 2.3e-16 * (np.abs(float(place.coefficient(Y)) * y) + abs(float(place.constant)))
             logs = law.log_density(x)
-            near = law.noise(x, logs) if isinstance(law, Panels) else 0.0
-            return logs, law.error + moved * law.slope(x) + near
-        case Between(law=law) if isinstance(law, Panels):
-            logs, error = f.log({Y: y})
-            ends = [e.at({Y: y}) for e in f.lowers + f.uppers]
-            return logs, error + f.power * sum((law.noise(x, logs / f.power) for x in ends), np.zeros(y.shape))
+            return logs, law.error + moved * law.slope(x) + law.noise(x, logs)
         case Between(law=law) if isinstance(law, Discrete):
             return f.log({Y: middle})
     return f.log({Y: y})

@@ -1,0 +1,214 @@
+"""How large a discrete value can be on the way to its result, and whether the author's floating-point arithmetic rounds it.
+
+Sums and products of numbers that are multiples of one power of two, and not too many of them, are exact in floats: there
+rationals and the program agree. Everywhere else the program has to be asked next to a bound.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from dpest.lang.nodes import (
+    All,
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Not,
+    Product,
+    Quotient,
+    Rounded,
+    Where,
+    children,
+    is_node,
+)
+from dpest.laws.law import Discrete
+
+_MOST_EXACT = 2.0**53
+_FAR = -60.0  # ln of the mass beyond which the values of an infinite law are not looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Values up to `size`, multiples of `grain` (a power of two), computed without rounding where `exact`."""
+
+    size: float
+    grain: float
+    exact: bool
+
+
+_UNKNOWN = Extent(math.inf, 0.0, False)
+_TRUTH = Extent(1.0, 1.0, True)
+
+
+def extent(node: Any, known: Mapping[int, Any] | None = None) -> Extent:
+    """The extent of a value, taking into account all that the author computed on the way to it.
+
+    `known` has what nodes came down to, by their id: numbers, or nodes that stand in for them.
+    """
+    known = known or {}
+    found: dict[int, Extent] = {}
+
+    def at(x: Any) -> Extent:
+        return found[id(x)] if is_node(x) else of_number(x)
+
+    stack = [node] if is_node(node) else []
+    while stack:  # not recursive: sums of thousands of values are that deep
+        current = stack[-1]
+        stand_in = known.get(id(current), current)
+        parts = _parts(current) if stand_in is current else (stand_in,)
+        waiting = [x for x in parts if is_node(x) and id(x) not in found]
+        if waiting and id(current) not in found:
+            stack.extend(waiting)
+            continue
+        if id(current) not in found:
+            found[id(current)] = _of_node(current, at) if stand_in is current else at(stand_in)
+        stack.pop()
+    return at(node)
+
+
+def compared(condition: Any, known: Mapping[int, Any] | None = None) -> Extent:
+    """The extent of what a comparison subtracts from each other; other conditions are settled elsewhere."""
+    if not isinstance(condition, Compare):
+        return _TRUTH
+    sides = [extent(x, known) for x in (condition.written[1] if condition.written else (condition.value,))]
+    return Extent(sum(s.size for s in sides), min(s.grain for s in sides), all(s.exact for s in sides))
+
+
+def _parts(node: Node) -> tuple[Any, ...]:
+    """What a node is computed from, as it was written; what is decided before it counts as a number is none of it."""
+    match node:
+        case Linear(written=written) if written is not None:
+            return written[1]
+        case Rounded(value=value, written=written) if written is not None:
+            return (*written[1], value)
+        case Rounded(value=Linear(written=written) as value) if written is not None:
+            return (*written[1], value)
+        case Where(yes=yes, no=no):
+            return yes, no
+        case Compare() | Not() | All() | ArgExtreme():
+            return ()
+    return children(node)
+
+
+def of_number(x: Any) -> Extent:
+    """The extent of a plain number."""
+    if not isinstance(x, int | float) or not math.isfinite(x):
+        return _UNKNOWN
+    if not x:
+        return Extent(0.0, math.inf, True)
+    top, bottom = x.as_integer_ratio()
+    return Extent(abs(float(x)), (top & -top) / bottom, True)
+
+
+def _of_node(node: Node, at: Callable[[Any], Extent]) -> Extent:
+    match node:
+        case Draw(law=law):
+            return _of_draw(law)
+        case Linear(written=written):
+            return _exactly(node, at) if written is None else _applied(written[0], [at(x) for x in written[1]])
+        case Compare() | Not() | All():
+            return _TRUTH  # decided before it counts as a number
+        case ArgExtreme(values=values):
+            return Extent(float(len(values)), 1.0, True)
+        case Where(yes=yes, no=no):
+            return _either([at(yes), at(no)])
+        case Extreme(values=values):
+            return _either([at(x) for x in values])
+        case Rounded():
+            return _rounded(node, at)
+        case Product(left=left, right=right):
+            return _times(at(left), at(right))
+        case Quotient(left=left, right=right):
+            size = at(left).size / at(right).grain if at(right).exact else math.inf
+            return Extent(size, 0.0, False)
+        case Function(value=value):
+            return Extent(at(value).size, 0.0, False)  # compared, it moves to the value inside it
+        case Apply():
+            return _UNKNOWN
+        case _:
+            assert_never(node)
+
+
+def _of_draw(law: Any) -> Extent:
+    if not isinstance(law, Discrete):
+        return _UNKNOWN
+    finite = math.isfinite(law.support[0]) and math.isfinite(law.support[1])
+    if not law.integral:
+        return _either([of_number(float(x)) for x in law.window(0.0)[0]]) if finite else _UNKNOWN
+    ends = law.support if finite else law.window(_FAR)[0][[0, -1]]
+    return Extent(max(abs(float(x)) for x in ends), 1.0, True)
+
+
+def _exactly(node: Linear, at: Callable[[Any], Extent]) -> Extent:
+    """A point of a lattice, which the author has as one number."""
+    size, grain, exact = abs(float(node.constant)), _grain(node.constant), True
+    for part, c in node.terms:
+        one = at(part)
+        size, grain, exact = size + abs(float(c)) * one.size, min(grain, _grain(c) * one.grain), exact and one.exact
+    return Extent(size, grain, exact and grain > 0)
+
+
+def _grain(x: Any) -> float:
+    """The largest power of two of which a rational is a multiple; 0 where there is none."""
+    if not x:
+        return math.inf
+    bottom = int(x.denominator)
+    if bottom & (bottom - 1):
+        return 0.0
+    top = int(x.numerator)
+    return (top & -top) / bottom
+
+
+def _applied(function: Any, sides: list[Extent]) -> Extent:
+    if function is operator.neg:
+        return sides[0]
+    if len(sides) != 2:
+        return _unsure(sides)
+    a, b = sides
+    if function in (operator.add, operator.sub):
+        return _checked(a.size + b.size, min(a.grain, b.grain), a.exact and b.exact)
+    if function is operator.mul:
+        return _times(a, b)
+    if function is operator.truediv:
+        return Extent(a.size / b.size, a.grain / b.size, a.exact and b.size == b.grain)
+    if function is operator.mod:
+        return _checked(a.size + b.size, min(a.grain, b.grain), a.exact and b.exact)
+    return _unsure(sides)
+
+
+def _unsure(sides: list[Extent]) -> Extent:
+    return Extent(sum(s.size for s in sides), 0.0, False)
+
+
+def _times(a: Extent, b: Extent) -> Extent:
+    return _checked(a.size * b.size if a.size and b.size else 0.0, a.grain * b.grain, a.exact and b.exact)
+
+
+def _checked(size: float, grain: float, exact: bool) -> Extent:
+    return Extent(size, grain, exact and size <= _MOST_EXACT * grain)
+
+
+def _either(options: list[Extent]) -> Extent:
+    return Extent(max(o.size for o in options), min(o.grain for o in options), all(o.exact for o in options))
+
+
+def _rounded(node: Rounded, at: Callable[[Any], Extent]) -> Extent:
+    """A whole number; which one is beyond doubt where what is rounded is, or is a quotient of whole numbers."""
+    value = at(node.value)
+    exact, size = value.exact, value.size
+    if node.written is not None:
+        sides = [at(x) for x in node.written[1]]
+        exact, size = all(s.exact for s in sides), max([size, *(s.size for s in sides)])
+    elif isinstance(node.value, Linear) and node.value.written is not None and node.value.written[0] is operator.truediv:
+        a, b = (at(x) for x in node.value.written[1])
+        exact = exact or (a.exact and b.exact and min(a.grain, b.grain) >= 1 and a.size < _MOST_EXACT / 4)
+    return Extent(size + 1, 1.0, exact)
