@@ -40,6 +40,7 @@ from dpest.lang.nodes import (
 )
 from dpest.lang.not_plain import NotPlain
 from dpest.lang.plain_numbers import marked
+from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN, shown
 from dpest.lang.ufuncs import EXTREMES, OPERATORS, boxed
 from dpest.lang.words import words
@@ -142,7 +143,7 @@ class Dist(HasLaw, NotPlain):
     def __mul__(self, other: Any) -> Any:
         value = _number(other, "multiply")
         if isinstance(value, NODES):
-            same = value is self.node and not is_integral(value)
+            same = value is self.node and not has_listed_points(value)
             return Dist(square(value) if same else Product(self.node, value))
         return wrap(scaled(linear(self.node), exact(value), (operator.mul, (self.node, value))))
 
@@ -182,7 +183,7 @@ class Dist(HasLaw, NotPlain):
         value = _number(exponent, "raise to a power")
         if isinstance(value, NODES):
             return Dist(Apply(np.power, (self.node, value)))
-        if value in (0, 1) or (isinstance(value, int) and 0 <= value <= 8 and is_integral(self.node)):
+        if value in (0, 1) or (isinstance(value, int) and 0 <= value <= 8 and has_listed_points(self.node)):
             return reduce(operator.mul, [self] * int(value), 1.0)
         return Dist(power(self.node, value))
 

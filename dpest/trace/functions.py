@@ -14,19 +14,23 @@ from typing import Any
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import (
     NODES,
+    ArgExtreme,
     Compare,
     Function,
     Linear,
     Node,
+    Pick,
     Quotient,
     Relation,
     Where,
     Written,
     combine,
+    draws_of,
     linear,
     scaled,
 )
-from dpest.numerics.elementary import Elementary, TooFar
+from dpest.laws.continuous import Uniform
+from dpest.numerics.elementary import Elementary, Kind, TooFar
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import has_finitely_many_points, sign
 
@@ -125,3 +129,35 @@ def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[An
             value = value if above else scaled(value, -1)
             return Compare(relation, value) if value.terms else sign(relation, value.constant)
     return None
+
+
+def both_sides(condition: Compare) -> Compare | None:
+    """f(a) > f(b) is a > b for a rising f: the same function on both sides is taken off; None where there is none."""
+    value = condition.value
+    if value.constant or len(value.terms) != 2:
+        return None
+    (first, c), (second, d) = value.terms
+    if not (isinstance(first, Function) and isinstance(second, Function)) or first.function != second.function or c != -d:
+        return None
+    if first.function.kind is Kind.RECIPROCAL or _is_noise(first) or _is_noise(second):
+        return None
+    gap = combine(linear(first.value), linear(second.value), -1)
+    above = (c > 0) == first.function.rising
+    return Compare(condition.relation, gap if above else scaled(gap, -1), condition.written) if gap.terms else None
+
+
+def _is_noise(node: Function) -> bool:
+    """Whether a function makes noise out of a uniform draw: such noise is a draw of its own everywhere, or nowhere."""
+    return any(isinstance(d.law, Uniform) for d in draws_of(node))
+
+
+def without_function(node: ArgExtreme) -> ArgExtreme:
+    """The largest of f(a), f(b), ... is where the largest of a, b, ... is, for a rising f."""
+    values, pick = node.values, node.pick
+    while all(isinstance(v, Function) and v.function == values[0].function for v in values):
+        if values[0].function.kind is Kind.RECIPROCAL or any(map(_is_noise, values)):
+            break
+        if not values[0].function.rising:
+            pick = Pick.MIN if pick is Pick.MAX else Pick.MAX
+        values = tuple(v.value for v in values)
+    return node if values is node.values else ArgExtreme(pick, values)

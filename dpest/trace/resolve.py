@@ -39,7 +39,7 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Unknown, evaluate, missing_draws
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
-from dpest.trace.functions import NotFinite, holds, numeric, other_side
+from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import nonlinear
 from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches
@@ -129,6 +129,9 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
         moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
         if moved is not None:
             return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
+    inside = both_sides(condition)
+    if inside is not None:
+        return _compared(inside, ask, became)
     if relation is not Relation.EQ:
         for node, c in value.terms:
             if isinstance(node, Extreme):
@@ -217,6 +220,7 @@ def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
 
 def index(node: ArgExtreme, ask: Ask) -> int:
     """Which argument is the extreme one: the first among equals, as in NumPy."""
+    node = without_function(node)
     plain = _plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpest.lang.nodes import Function, Linear, Quotient, Where, is_node, linear, scaled
+from dpest.lang.nodes import Extreme, Function, Linear, Pick, Quotient, Where, is_node, linear, scaled
 from dpest.lang.spans import is_smooth
 from dpest.numerics.elementary import RECIPROCAL, Elementary, Kind
 from dpest.numerics.rationals import Rational
@@ -160,7 +160,19 @@ def _one_term(x: Any) -> tuple[Any, Rational, Rational] | None:
     value = linear(x) if is_node(x) else None
     if value is None or len(value.terms) != 1:
         return None
-    return value.terms[0][0], value.terms[0][1], value.constant
+    return _pulled_out(value.terms[0][0]), value.terms[0][1], value.constant
+
+
+def _pulled_out(node: Any) -> Any:
+    """The largest of exp(a), exp(b), ... as exp of the largest."""
+    if not isinstance(node, Extreme) or not all(isinstance(v, Function) for v in node.values):
+        return node
+    first, pick = node.values[0], node.pick
+    if first.function.kind is Kind.RECIPROCAL or any(v.function != first.function for v in node.values):
+        return node
+    if not first.function.rising:
+        pick = Pick.MIN if pick is Pick.MAX else Pick.MAX
+    return Function(first.function, Extreme(pick, tuple(v.value for v in node.values)), first.call)
 
 
 def _folds(function: Elementary) -> bool:

@@ -165,6 +165,37 @@ def test_the_bracket_holds_the_truth_and_is_narrow(name: str) -> None:
     assert r.upper - r.lower <= 1e-9 * max(1.0, case.truth)
 
 
+# The same function on both sides, or around every candidate, changes nothing.
+ALIKE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], tuple[Any, Any]]] = {
+    "argmax of exp": (
+        lambda x: dpest.argmax([np.exp(q + L(1.0)) for q in x]),
+        lambda x: dpest.argmax([q + L(1.0) for q in x]),
+        ([0, 0, 0], [1, 0, 0]),
+    ),
+    "the largest exp": (
+        lambda x: dpest.max([np.exp(q + L(1.0)) for q in x]),
+        lambda x: dpest.max([q + L(1.0) for q in x]),
+        ([0, 0], [1, 0]),
+    ),
+    "exp against exp": (lambda x: np.exp(x + L(1.0)) > np.exp(L(1.0)), lambda x: x + L(1.0) > L(1.0), (0.0, 1.0)),
+    "ties of whole noise": (
+        lambda x: np.exp(x + dpest.geometric(1.0)) >= np.exp(dpest.geometric(1.0)),
+        lambda x: x + dpest.geometric(1.0) >= dpest.geometric(1.0),
+        (0, 1),
+    ),
+    "exp(k) >= 1": (lambda x: np.exp(x + dpest.geometric(1.0)) >= 1.0, lambda x: x + dpest.geometric(1.0) >= 0, (0, 1)),
+    "exp(k) > 1": (lambda x: np.exp(x + dpest.geometric(1.0)) > 1.0, lambda x: x + dpest.geometric(1.0) > 0, (0, 1)),
+    "exp(k) == 1": (lambda x: np.exp(x + dpest.geometric(1.0)) == 1.0, lambda x: x + dpest.geometric(1.0) == 0, (0, 1)),
+    "k ** 2 >= 4": (lambda x: (x + dpest.geometric(1.0)) ** 2 >= 4, lambda x: abs(x + dpest.geometric(1.0)) >= 2, (0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_it_is_the_mechanism_without_the_function(name: str) -> None:
+    with_it, without, pair = ALIKE[name]
+    assert dpest.estimate(with_it, pair).epsilon == pytest.approx(dpest.estimate(without, pair).epsilon, rel=1e-12)
+
+
 def test_the_witness_names_the_function() -> None:
     r = dpest.estimate(lambda x: np.exp(x + L(1.0)), (0.0, 1.0))
     assert r.witness is not None
