@@ -145,6 +145,8 @@ class _Line:
     def _cells(self) -> list[Cell]:
         out = [c for side in (-1, 1) if self.window is None and (c := self._outer(side))]
         for low, high in zip(self.edges, self.edges[1:], strict=False):
+            if _without_numbers(low, high):
+                continue
             p, q = self.active((low + high) / 2)
             if self._both(p, q, 0.5 * (float(low) + float(high))):
                 out.append(Cell(float(low), float(high), p, q))
@@ -252,6 +254,18 @@ class _Line:
                     known[on] |= np.isfinite(logs) & np.isfinite(errors)
             gone |= ~known
         return [(bool(a), bool(b)) for a, b in gone.reshape(-1, 2)]
+
+
+def _without_numbers(low: Rational, high: Rational) -> bool:
+    """Whether no floating-point number lies strictly between two kinks: no run of the program shows such an output.
+
+    Kinks that coincide in the author's formula differ by the rounding of its constants (`v + b` once as the end of a uniform
+    draw, once as a sum); what lies between them is no output that anybody can see.
+    """
+    first = float(low)
+    if exact(first) <= low:
+        first = math.nextafter(first, math.inf)
+    return exact(first) >= high
 
 
 def _total(own: Sequence[Piece], active: tuple[bool, ...], y: float) -> float:

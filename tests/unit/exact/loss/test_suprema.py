@@ -261,3 +261,28 @@ def test_what_was_not_explored_bounds_the_witness_too() -> None:
     result = found(counter, 0, 1)
     assert result.witness is not None
     assert result.witness.loss == pytest.approx(result.epsilon)
+
+
+@pytest.mark.parametrize(("left", "right", "claim"), [(0.25, 0.75, 1.0), (0.2, 0.7, 1.0), (0.3, 0.9, 0.7), (0.0, 1.0, 2.0)])
+def test_between_kinks_that_rounding_tells_apart_nothing_is_released(left: float, right: float, claim: float) -> None:
+    """The square wave mechanism: the ends of its wave are `v + b`, once as a rounded number and once as a sum."""
+
+    def square_wave(v: float) -> Any:
+        e = math.exp(claim)
+        b = (claim * e - e + 1) / (2 * e * (e - 1 - claim))
+        if dpest.uniform() < 2 * b * e / (2 * b * e + 1):
+            return dpest.uniform(v - b, v + b)
+        u = dpest.uniform()
+        return u - b if u < v else u + b
+
+    found = dpest.estimate(square_wave, (left, right), method="exact")
+    assert found.lower <= claim * (1 + 1e-12)
+    assert found.upper >= claim * (1 - 1e-12)
+    assert found.upper - found.lower <= 1e-9
+
+
+def test_a_gap_that_holds_numbers_is_seen() -> None:
+    def uneven(x: float) -> Any:
+        return dpest.uniform(0, 1) if x < 0.5 else dpest.uniform(0, 1 - 1e-14)
+
+    assert dpest.estimate(uneven, (0, 1), method="exact").lower == math.inf
