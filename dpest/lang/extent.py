@@ -120,7 +120,9 @@ def _of_node(node: Node, at: Callable[[Any], Extent]) -> Extent:
         case ArgExtreme(values=values):
             return Extent(float(len(values)), 1.0, True)
         case Where(yes=yes, no=no):
-            return _either([at(yes), at(no)])
+            # NaN and infinities are compared without rounding.
+            ends = [x for x in (yes, no) if not (isinstance(x, float) and not math.isfinite(x))]
+            return _either([at(x) for x in ends]) if ends else of_number(0)
         case Extreme(values=values):
             return _either([at(x) for x in values])
         case Rounded():

@@ -123,10 +123,10 @@ def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[An
             if relation is Relation.EQ:
                 return equal(function, -k / c, linear(inner), condition.written)
             return moved(function, Side(c > 0, relation is Relation.GT, -k / c), linear(inner), condition.written)
-        case Quotient(left=left, right=right) if relation is not Relation.EQ and not has_finitely_many_points(linear(right)):
-            above = decide(Compare(Relation.GT, linear(right)))
+        case Quotient(left=left, right=right) if not has_finitely_many_points(linear(right)):
             value = combine(scaled(linear(left), c), linear(right), k) if k else scaled(linear(left), c)
-            value = value if above else scaled(value, -1)
+            if relation is not Relation.EQ and not decide(Compare(Relation.GT, linear(right))):
+                value = scaled(value, -1)
             return Compare(relation, value) if value.terms else sign(relation, value.constant)
     return None
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from dpest.errors import NotReplayable
 from dpest.lang.nodes import Compare, Draw, Function, Linear, Node, children, is_node
 from dpest.laws.law import Law
@@ -54,7 +56,10 @@ def same_output(a: Flat, b: Flat) -> bool:
 
 def _same(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
     if not is_node(x) or not is_node(y):
-        return bool(x == y) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
+        equal = x == y
+        if isinstance(equal, np.ndarray):
+            return np.shape(x) == np.shape(y) and bool(equal.all())
+        return bool(equal) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
     if x is y:
         return True
     key = id(x), id(y)

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import MethodType
 from typing import Any
+
+import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import expand
@@ -47,7 +50,7 @@ class Opening:
     def shape(self, x: Any) -> Any:
         """How a value is computed from the holes that are added for it."""
         if not is_node(x):
-            return ("=", constant_key(x))
+            return ("=", _constant(x))
         if isinstance(x, Function):  # it tells what is inside it
             return (x.function, self.shape(x.value))
         if isinstance(x, Draw) or self.reach(x):
@@ -58,7 +61,7 @@ class Opening:
             case Linear():
                 return self._linear(x)
             case Apply(function=function, values=values):
-                return (function, *map(self.shape, values))
+                return ("apply", _callable(function), *map(self.shape, values))
             case Product(left=left, right=right) | Quotient(left=left, right=right):
                 return (type(x).__name__, self.shape(left), self.shape(right))
             case Rounded(rounding=rounding, value=value):
@@ -83,6 +86,20 @@ class Opening:
             far, near = [t for t in x.terms if not isinstance(t[0], Draw)], [t for t in x.terms if isinstance(t[0], Draw)]
         rest = self.shape(simplified(Linear(tuple(near), x.constant)))
         return ("sum", rest, *((c, self.shape(n)) for n, c in far))
+
+
+def _constant(x: Any) -> Any:
+    """A key of a constant; what cannot be compared for certain is equal to nothing."""
+    if x is None or isinstance(x, bool | int | float | str | bytes):
+        return constant_key(x)
+    if isinstance(x, np.ndarray) and x.dtype.kind in "biuf":
+        return x.shape, x.dtype.str, x.tobytes()
+    return object()
+
+
+def _callable(function: Any) -> Any:
+    """A key of a function: itself. A method may see what its object holds, which may depend on the data."""
+    return object() if isinstance(function, MethodType) else id(function)
 
 
 def opened(trace: Trace, reach: Reach) -> tuple[Trace, int]:

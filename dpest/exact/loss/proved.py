@@ -265,7 +265,7 @@ def _without_numbers(low: Rational, high: Rational) -> bool:
     first = float(low)
     if exact(first) <= low:
         first = math.nextafter(first, math.inf)
-    return exact(first) >= high
+    return bool(exact(first) >= high)
 
 
 def _total(own: Sequence[Piece], active: tuple[bool, ...], y: float) -> float:

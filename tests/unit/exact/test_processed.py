@@ -64,3 +64,32 @@ def test_an_exact_search_without_an_upper_end_gets_one() -> None:
 def test_what_is_rounded_after_an_exponential() -> None:
     r = sampled(lambda x: round(np.exp(x + L(1.0))))
     assert r.upper == pytest.approx(1.0, rel=1e-12)
+
+
+def test_constants_of_the_function_may_not_depend_on_the_data() -> None:
+    def weighted(z: Any, weights: Any) -> Any:
+        return np.sin(z) * weights[0]
+
+    fixed = sampled(lambda x: dpest.apply(weighted, x + L(1.0), np.array([2.0, 1.0])))
+    assert fixed.upper == pytest.approx(1.0, rel=1e-12)
+    moving = sampled(lambda x: dpest.apply(weighted, x + L(1.0), np.array([1.0 + x, 1.0])))
+    assert moving.upper == math.inf
+
+
+class Holder:
+    """An object whose method sees the data."""
+
+    data = 0.0
+
+    def moved(self, z: Any) -> Any:
+        return np.sin(z) + self.data
+
+
+def test_a_method_may_see_the_data() -> None:
+    holder = Holder()
+
+    def mechanism(x: float) -> Any:
+        holder.data = x
+        return dpest.apply(holder.moved, L(1.0))
+
+    assert sampled(mechanism).upper == math.inf
