@@ -159,10 +159,19 @@ class Moved(Continuous):
 
     @cached_property
     def scale(self) -> float:
-        centre = self.law.mode if self.law.mode is not None else sum(self.law.reach(math.log(0.5))) / 2
-        ends = [self._forth(centre + s * self.law.scale / 2) for s in (-1, 1)]
-        width = abs(ends[1] - ends[0])
-        return width if 0 < width < math.inf else 1.0
+        width = abs(self._forth(self._quantile(0.75)) - self._forth(self._quantile(0.25)))
+        return width if 0 < width < _MOST else 1.0
+
+    def _quantile(self, share: float) -> float:
+        """The value of X below which this share lies of what the function is defined for, roughly."""
+        first, last = sorted((e - self.offset) / self.factor for e in self._domain)
+        low, high = self.law.reach(-40.0)
+        low, high = max(low, first), min(high, last)
+        goal = self.log_mass + math.log(share)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if float(self.law.log_interval(first, middle)) < goal else (low, middle)
+        return 0.5 * (low + high)
 
     @cached_property
     def kinks(self) -> tuple[float, ...]:
