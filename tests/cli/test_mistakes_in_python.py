@@ -82,7 +82,7 @@ PYTHON: dict[str, Callable[[], Any]] = {
     "bool of a random value": lambda: bool(dpest.laplace(1) > 0),
     "int of a random value": draws(lambda: int(dpest.laplace(1))),
     "float of a random value": draws(lambda: float(dpest.laplace(1))),
-    "math.exp": draws(lambda: math.exp(dpest.laplace(1))),
+    "math.gamma": draws(lambda: math.gamma(dpest.laplace(1))),
     "text of a random value": draws(lambda: len(str(dpest.laplace(1)))),
     "an index": draws(lambda: [1, 2][dpest.laplace(1)]),
     "a key": draws(lambda: {0: 1}[dpest.integers(0, 1)]),
