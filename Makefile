@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help venv example report test slow test-libraries soundness mutants check versions lowest bench docs gallery clean
+.PHONY: help venv example report test slow test-libraries soundness coverage mutants check versions lowest bench docs gallery notebook pyright clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -42,6 +42,9 @@ test-libraries: $(LIBRARIES_READY) ## Audit other projects' libraries (an enviro
 soundness: $(READY) ## Run 10,000 random programs against their oracles and write docs/soundness.md (hours on one core)
 	$(BIN)/python benchmarks/soundness.py --programs $(PROGRAMS) --seed 1 --shrink 30 --write
 
+coverage: $(READY) ## Ask about 146 published mechanisms as they stand and write docs/coverage.md (minutes)
+	$(BIN)/python -m benchmarks.coverage --write
+
 mutants: $(READY) ## Mutation testing of the modules that decide, integrate and bound (MODULES=..., hours)
 	$(BIN)/python benchmarks/mutants.py $(MODULES) --tests $(MUTANT_TESTS) --sample $(MUTANTS)
 
@@ -69,6 +72,16 @@ docs: $(DOCS_READY) ## Build the documentation into docs/_build/html
 
 gallery: $(READY) ## Write docs/gallery.md and its pictures anew (screenshots too where there is a Chromium)
 	$(BIN)/python docs/make_gallery.py
+
+notebook: $(READY) ## Execute the example notebook and write it as out/first_steps.html
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[notebook]'
+	@mkdir -p $(OUT)
+	$(BIN)/python -m nbconvert --to html --execute --output-dir $(OUT) examples/first_steps.ipynb
+	@echo $(OUT)/first_steps.html
+
+pyright: $(READY) ## Check the typed sample project with pyright
+	$(BIN)/python -m pip install -q --disable-pip-version-check 'pyright[nodejs]'
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pytest -q tests/architecture/test_types.py
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) $(LIBRARIES_VENV) $(OUT) docs/_build

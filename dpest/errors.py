@@ -15,8 +15,10 @@
     |   +-- UnsupportedOperation a function that cannot be traced, such as math.gamma of a random value (also a TypeError)
     +-- ExactRefused        exact inference does not cover this structure; the message says which part
     |   +-- BudgetExceeded  it would, but not within the path or width budget
+    |   +-- NotAffine       a product or quotient of values neither of which has finitely many points
     +-- NotCovered          the result does not hold what was asked of it (delta of a joint continuous output, say)
     +-- CheckpointError     a checkpoint is of another run, or damaged
+    +-- OutOfTime           there was no answer within the time that was given
     +-- MissingExtra        an optional dependency is not installed; says what to install
 """
 
@@ -83,12 +85,24 @@ class BudgetExceeded(ExactRefused):
     """Exact inference would need more paths or a wider integral than the budget allows."""
 
 
+class NotAffine(ExactRefused):
+    """A product or a quotient of random values, neither of which has finitely many points."""
+
+    def __init__(self, message: str, values: tuple[object, ...] = ()) -> None:
+        super().__init__(message)
+        self.values = values  # what was multiplied, or divided by
+
+
 class NotCovered(DpestError):
     """The result does not hold what was asked of it."""
 
 
 class CheckpointError(DpestError):
     """A checkpoint belongs to another run, or is damaged."""
+
+
+class OutOfTime(DpestError):
+    """There was no answer within the time that was given."""
 
 
 class MissingExtra(DpestError, ImportError):

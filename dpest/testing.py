@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _checks: ContextVar[list[Check] | None] = ContextVar("dpest_checks", default=Non
 
 @dataclass(frozen=True)
 class Check:
-    """One claim that was checked: what a test run's summary shows."""
+    """One claim that was checked, once or many times alike: what a test run's summary shows."""
 
     mechanism: str
     claim: str
@@ -25,13 +25,39 @@ class Check:
     found: str
     method: str
     pairs: int
+    value: float = 0.0  # the number that `found` tells: the largest of several
+    times: int = 1
+    tests: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.mechanism}: {self.claim} {self.outcome}; found {self.found}; {self.method}, {self.pairs} pair(s)"
+        largest = "largest found" if self.times > 1 else "found"
+        checks = f"; {self.times} checks" if self.times > 1 else ""
+        where = f" [{', '.join(self.tests[:3])}{', ...' if len(self.tests) > 3 else ''}]" if self.tests else ""
+        line = f"{self.mechanism}: {self.claim} {self.outcome}; {largest} {self.found}; {self.method}, {self.pairs} pair(s)"
+        return f"{line}{checks}{where}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as it travels from a test worker."""
-        return asdict(self)
+        return {**asdict(self), "value": repr(self.value), "tests": list(self.tests)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Check:
+        """The inverse of `to_dict`."""
+        return cls(**{**data, "value": float(data["value"]), "tests": tuple(data["tests"])})
+
+
+def summed(checks: Iterable[Check]) -> list[Check]:
+    """Checks of one claim about one mechanism with one outcome as one, with the largest number that was found."""
+    groups: dict[tuple[str, str, str, str], list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.mechanism, check.claim, check.outcome, check.method), []).append(check)
+    return [_summed(group) for group in groups.values()]
+
+
+def _summed(group: Sequence[Check]) -> Check:
+    largest = max(group, key=lambda c: c.value)
+    tests = dict.fromkeys(t for c in group for t in c.tests)
+    return replace(largest, times=sum(c.times for c in group), tests=tuple(tests), pairs=max(c.pairs for c in group))
 
 
 class PrivacyViolation(AssertionError):
@@ -57,17 +83,22 @@ def assert_private(
     mechanism left with `sys.exit`, never passes.
     """
     from dpest.doors.estimate import estimate
+    from dpest.errors import DpestError
     from dpest.report.verdict import Outcome, judge, verdict_or_error
 
+    __tracebackhide__ = True  # pytest then ends its traceback at the line of the test
     if exact:
         options["method"] = "exact"
     result: Result
-    with verdict_or_error(getattr(mechanism, "__name__", "the mechanism")):
-        if all_inputs:
-            result = _over_all_inputs(mechanism, pairs, delta, n=n, adjacency=adjacency, **options)
-        else:
-            result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
-    verdict = judge(result, epsilon, delta)
+    try:
+        with verdict_or_error(getattr(mechanism, "__name__", "the mechanism")):
+            if all_inputs:
+                result = _over_all_inputs(mechanism, pairs, n=n, adjacency=adjacency, **options)
+            else:
+                result = estimate(mechanism, pairs, n=n, adjacency=adjacency, **options)
+        verdict = judge(result, epsilon, delta)
+    except DpestError as error:  # its message says it all; what the mechanism itself raised stays as the cause
+        raise error.with_traceback(None) from error.__cause__
     if result.interrupted and verdict.outcome is not Outcome.VIOLATED:  # what was counted until then is no verdict
         raise KeyboardInterrupt(f"interrupted before the claim {verdict.claim} of {result.mechanism} was checked")
     _record(result, verdict)
@@ -76,12 +107,12 @@ def assert_private(
     return result
 
 
-def _over_all_inputs(mechanism: Callable[..., Any], pairs: Any, delta: float, **options: Any) -> Result:
+def _over_all_inputs(mechanism: Callable[..., Any], pairs: Any, **options: Any) -> Result:
     from dpest.doors.prove import prove
     from dpest.errors import InvalidInput
 
-    if pairs is not None or delta:
-        raise InvalidInput("all_inputs=True is about every adjacent pair and pure epsilon: leave out pairs=... and delta=...")
+    if pairs is not None:
+        raise InvalidInput("all_inputs=True is about every adjacent pair: leave out pairs=...")
     options.pop("method", None)
     result: Result = prove(mechanism, **options)
     return result
@@ -105,7 +136,8 @@ def _record(result: Result, verdict: Verdict) -> None:
 
         outcome = verdict.outcome.value
         method = result.method if result.samples is None else f"{result.method} ({result.samples:,} samples)"
-        checks.append(Check(result.mechanism, verdict.claim, outcome, found_text(result, verdict), method, len(result.pairs)))
+        found = found_text(result, verdict)
+        checks.append(Check(result.mechanism, verdict.claim, outcome, found, method, len(result.pairs), verdict.found))
 
 
 def _counterexample(result: Result, verdict: Verdict) -> str:

@@ -12,9 +12,11 @@ from typing import Any
 
 _HOMES = {
     "audit_html": "dpest.report.notebook",
+    "curve_html": "dpest.report.notebook",
     "curve_text": "dpest.report.curves",
     "headline": "dpest.report.text",
     "joint_samples": "dpest.sampling.joint_samples",
+    "new_figure": "dpest.report.plots",
     "plot_audit": "dpest.report.plots",
     "plot_curve": "dpest.report.curves",
     "plot_profile": "dpest.report.plots",
@@ -22,6 +24,7 @@ _HOMES = {
     "read_certificate": "dpest.exact.proof.certificate",
     "result_html": "dpest.report.notebook",
     "result_text": "dpest.report.text",
+    "sweep_html": "dpest.report.notebook",
     "value_law": "dpest.doors.law",
 }
 

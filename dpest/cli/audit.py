@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from dpest.cli.colour import tinted
 from dpest.cli.options import (
     Question,
     inputs,
@@ -17,6 +18,7 @@ from dpest.cli.options import (
     sampling_options,
     verdict_status,
 )
+from dpest.cli.waiting import timeout_option
 
 
 @click.command("audit")
@@ -27,6 +29,7 @@ from dpest.cli.options import (
 @click.option("--features", default="auto", show_default=True, help="auto, or bits: does the arithmetic leak?")
 @sampling_options
 @json_option
+@timeout_option
 def command(claim: float | None, delta: float, attack: str, features: str, as_json: bool, **options: Any) -> int:
     """Sample TARGET, look for the outputs that tell D from D', and bound its loss from below.
 
@@ -35,7 +38,8 @@ def command(claim: float | None, delta: float, attack: str, features: str, as_js
     """
     asked = question(options)
     result = _audit(asked, claim=claim, delta=delta, attack=attack, features=features)
-    print_verdict(result.to_json() if as_json else str(result))
+    outcome = "violated" if result.violated else "not refuted" if claim is not None else ""
+    print_verdict(result.to_json() if as_json else tinted(str(result), outcome))
     return verdict_status(violated=bool(result.violated), interrupted=result.interrupted)
 
 

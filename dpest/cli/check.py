@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from dpest.cli.colour import tinted
 from dpest.cli.options import (
     Question,
     ask,
@@ -18,6 +19,7 @@ from dpest.cli.options import (
     verdict_status,
 )
 from dpest.cli.prove import proved
+from dpest.cli.waiting import timeout_option
 from dpest.errors import InvalidInput
 
 
@@ -29,6 +31,7 @@ from dpest.errors import InvalidInput
 @click.option("--all-inputs", is_flag=True, help="Over all adjacent inputs: exit 1 unless the claim is proved.")
 @sampling_options
 @json_option
+@timeout_option
 def command(epsilon: float | None, delta: float, exact: bool, all_inputs: bool, as_json: bool, **options: Any) -> int:
     """Check the claim that TARGET is (epsilon, delta)-private, on the pairs looked at or over all adjacent inputs.
 
@@ -44,7 +47,8 @@ def command(epsilon: float | None, delta: float, exact: bool, all_inputs: bool, 
     if as_json:
         print_verdict(json.dumps({"verdict": verdict.to_dict(), "result": result.to_dict()}, indent=2, allow_nan=False))
     else:
-        print_verdict(verdict_text(result, verdict), *([] if verdict.outcome is Outcome.HOLDS else [str(result)]))
+        said = tinted(verdict_text(result, verdict), verdict.outcome.value)
+        print_verdict(said, *([] if verdict.outcome is Outcome.HOLDS else [str(result)]))
     violated = verdict.outcome is not Outcome.HOLDS if all_inputs else verdict.outcome is Outcome.VIOLATED
     return verdict_status(violated=violated, interrupted=result.interrupted)
 

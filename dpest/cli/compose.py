@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from dpest.cli.options import ask, bracket_dict, check_delta, json_option, question, question_options
+from dpest.cli.waiting import timeout_option
 from dpest.errors import InvalidInput
 
 
@@ -19,6 +20,7 @@ from dpest.errors import InvalidInput
 @click.option("--tolerance", type=float, help="Relative width of delta to aim at.  [default: 1e-4]")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the curve as epsilon, delta, lower, upper.")
 @json_option
+@timeout_option
 def command(
     steps: int, delta: float | None, epsilon: float | None, tolerance: float | None, as_csv: bool, as_json: bool, **options: Any
 ) -> None:

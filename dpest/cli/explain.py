@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpest.cli.options import Question, ask, first_pair, json_option, question, question_options
+from dpest.cli.waiting import timeout_option
 from dpest.errors import ExactRefused
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ FEW = 1000  # samples, where sampling is the method: the plan is asked for, not 
 @click.command("explain")
 @question_options
 @json_option
+@timeout_option
 def command(as_json: bool, **options: Any) -> None:
     """The dependence graph of TARGET in words, the method that its loss is found by, and why."""
     from dpest.inputs.pairs import show

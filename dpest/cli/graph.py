@@ -8,11 +8,13 @@ from typing import Any
 import click
 
 from dpest.cli.options import first_pair, question, question_options
+from dpest.cli.waiting import timeout_option
 
 
 @click.command("graph")
 @question_options
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the SVG here instead of to standard output.")
+@timeout_option
 def command(output: str | None, **options: Any) -> None:
     """Draw which draws, conditions and outputs of TARGET depend on each other."""
     from dpest.report.dependence import traced

@@ -16,14 +16,20 @@ COMMANDS = {
     "estimate": "The privacy loss of a mechanism, with bracket and witness.",
     "prove": "The privacy loss over all adjacent inputs, with a proof.",
     "check": "Does a claim hold? Exit status 0 yes, 1 no, 2 wrong use.",
+    "compare": "Two mechanisms side by side on the same inputs.",
     "compose": "What many runs lose together: epsilon at a delta, delta at an epsilon.",
+    "sweep": "The loss against the values of a parameter.",
+    "calibrate": "The value of a parameter at which the loss meets a target.",
     "audit": "Search a black box for a violation, by sampling.",
     "explain": "Which values share noise, and how the loss is found.",
     "graph": "Draw the dependence graph as SVG.",
     "report": "HTML, Markdown and JSON reports of several mechanisms.",
     "list": "The built-in algorithms.",
+    "init": "Write an example mechanism and its test into an empty folder.",
+    "completion": "The script for tab completion in bash, zsh or fish.",
 }
 VERDICTS = ("check", "audit")  # their exit status is an answer: 0 may come from nothing else
+COMPLETE = "_DPEST_COMPLETE"  # set by the completion scripts of the shells
 WRONG_USE = 2
 INTERRUPTED = 130  # as shells say it: 128 and the number of the signal
 
@@ -77,19 +83,19 @@ def cli() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 is success, 1 a violated claim, 2 wrong use or no answer, 130 interrupted."""
+    from dpest.run.sudden_exit import no_sudden_exit
+
+    if COMPLETE in os.environ and argv is None:  # the shell asks for completions: click prints them and exits
+        cli.main(prog_name="dpest", complete_var=COMPLETE)
+    color = False if os.environ.get("NO_COLOR") else None
     try:
-        status = cli.main(args=None if argv is None else list(argv), prog_name="dpest", standalone_mode=False)
+        with no_sudden_exit():
+            args = None if argv is None else list(argv)
+            status = cli.main(args=args, prog_name="dpest", standalone_mode=False, color=color)
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted: there is no answer", INTERRUPTED)
-    except click.NoSuchOption as error:
-        guesses = [p for p in error.possibilities or () if p != "--help"]
-        near = f" (did you mean {guesses[0]}?)" if guesses else ""
-        name = error.option_name.lstrip("-")
-        hint = f"a parameter of the mechanism is given as --param {name}=..."
-        return _say(f"no option {error.option_name}{near}; {hint}", WRONG_USE)
     except click.ClickException as error:
-        error.show(sys.stderr)
-        return WRONG_USE
+        return _say(_wrong_use(error), WRONG_USE)
     except DpestError as error:
         return _say(str(error), WRONG_USE)
     except NobodyReads as error:
@@ -102,18 +108,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status if isinstance(status, int) else 0
 
 
+def _wrong_use(error: click.ClickException) -> str:
+    """What click has to say, in the form of every other error: one sentence, and where to read on."""
+    if isinstance(error, click.NoSuchOption):
+        guesses = [p for p in error.possibilities or () if p != "--help"]
+        near = f" (did you mean {guesses[0]}?)" if guesses else ""
+        name = error.option_name.lstrip("-")
+        return f"no option {error.option_name}{near}; a parameter of the mechanism is given as --param {name}=..."
+    said = error.format_message().rstrip(".")
+    said = said[:1].lower() + said[1:] if said[1:2].islower() else said
+    ctx = getattr(error, "ctx", None)
+    return f"{said}; see {ctx.command_path} --help" if ctx is not None and ctx.parent is not None else said
+
+
 def _no_answer(leaving: BaseException) -> str:
     """Why the command ended without an answer, and where: an exit status of 0 or 1 would read as a verdict."""
     import traceback
 
+    from dpest.run.sudden_exit import SuddenExit
+
     frames = traceback.extract_tb(leaving.__traceback__)
+    if frames and frames[-1].filename.endswith("sudden_exit.py"):
+        frames.pop()
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     said = f"{type(leaving).__name__}({', '.join(map(repr, leaving.args))})"
-    if isinstance(leaving, SystemExit):
+    sudden = isinstance(leaving, SuddenExit)
+    if sudden:
+        said = str(leaving)
+    if isinstance(leaving, SystemExit) or sudden:
         return f"there is no answer: the mechanism ended the program with {said}{where}; let it return its output instead"
     return f"there is no answer: {said} was raised{where}"
 
 
 def _say(message: str, status: int) -> int:
-    click.echo(f"dpest: {message}", err=True)
+    name = click.style("dpest:", fg="red", bold=True)
+    click.echo(f"{name} {message}", err=True, color=False if os.environ.get("NO_COLOR") else None)
     return status

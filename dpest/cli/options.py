@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpest.cli.completing import complete_target
 from dpest.cli.main import INTERRUPTED
 from dpest.cli.targets import Target, resolve
+from dpest.cli.waiting import waiting
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class Question:
 
 def question_options(command: F) -> F:
     """The target, its pairs and its parameters."""
-    return click.argument("target")(input_options(command))
+    return click.argument("target", shell_complete=complete_target)(input_options(command))
 
 
 def input_options(command: F) -> F:
@@ -132,13 +134,22 @@ def verdict_status(*, violated: bool, interrupted: bool) -> int:
     return int(violated)
 
 
+def answer_status(result: Result) -> int:
+    """0 for an answer; one that Ctrl-C stopped before its end exits as the signal would."""
+    if result.interrupted:
+        click.echo("dpest: interrupted before the end: this is the answer so far", err=True)
+        return INTERRUPTED
+    return 0
+
+
 def ask(asked: Question, method: str) -> Result:
     """The answer of `dpest.estimate` to the question."""
     from dpest.doors.estimate import estimate
 
     where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
-    with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
-        result = estimate(asked.target.function, **where, method=method, params=asked.params, **asked.sampling)
+    show = waiting(asked.target.name)
+    with show, redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
+        result = estimate(asked.target.function, **where, method=method, params=asked.params, progress=show, **asked.sampling)
     return replace(result, mechanism=asked.target.name)
 
 
@@ -146,6 +157,15 @@ def check_delta(delta: float | None) -> None:
     """A delta that was given is a probability; refused before any work."""
     if delta is not None and not 0 <= delta <= 1:
         raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}: write --delta 1e-5")
+
+
+def check_claim(epsilon: float | None, delta: float) -> None:
+    """A claim is refused before any work where it cannot be one."""
+    if epsilon is not None and not epsilon >= 0:
+        raise InvalidInput(f"a claimed epsilon is a number >= 0, got {epsilon!r}: write --claim 0.5")
+    if delta and epsilon is None:
+        raise InvalidInput("a claimed delta goes with an epsilon: write --claim 1 --delta 1e-5")
+    check_delta(delta)
 
 
 def bracket_dict(x: Bracketed) -> dict[str, float | str]:
@@ -159,6 +179,19 @@ def inputs(asked: Question) -> list[Any] | None:
     if asked.pairs is None and asked.target.algorithm is not None:
         return list(asked.target.algorithm.pairs(asked.n, asked.adjacency))
     return asked.pairs
+
+
+def all_inputs(asked: Question) -> dict[str, Any] | None:
+    """What `dpest.prove` is asked beside the pairs: rows and adjacency; None where pairs were given without an adjacency."""
+    if asked.target.algorithm is not None and asked.pairs is None and asked.adjacency is None:
+        return asked.target.algorithm.all_inputs(asked.n)
+    if asked.pairs is None:
+        n = asked.n or (asked.target.algorithm.n if asked.target.algorithm is not None else None)
+        return {"n": n, "adjacency": asked.adjacency or "linf"}
+    if asked.adjacency is None:
+        return None
+    left = asked.pairs[0][0]
+    return {"n": len(left) if isinstance(left, list | tuple) else None, "adjacency": asked.adjacency}
 
 
 def first_pair(asked: Question) -> Pair:

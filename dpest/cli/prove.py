@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpest.cli.colour import first_line_bold
+from dpest.cli.completing import complete_target
 from dpest.cli.options import json_option, literal, parameter
 from dpest.cli.targets import Target, resolve
+from dpest.cli.waiting import timeout_option, waiting
 
 if TYPE_CHECKING:
     from dpest.results import Result
@@ -28,7 +31,7 @@ def whole_options(command: Any) -> Any:
 
 
 @click.command("prove")
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option("-n", "n", type=int, metavar="N", help="Rows of the input; a mechanism of one bare value needs none.")
 @click.option("--adjacency", metavar="NAME", help="linf, l1, monotone, replace or add_remove.  [default: linf]")
 @whole_options
@@ -36,6 +39,7 @@ def whole_options(command: Any) -> Any:
 @click.option("--proof", is_flag=True, help="Print the proof in words.")
 @click.option("--certificate", type=click.Path(), metavar="FILE", help="Write the certificate to FILE as JSON.")
 @json_option
+@timeout_option
 def command(target: str, proof: bool, certificate: str | None, as_json: bool, **options: Any) -> None:
     """The privacy loss of TARGET over all adjacent inputs, with a proof and the worst pair.
 
@@ -50,7 +54,7 @@ def command(target: str, proof: bool, certificate: str | None, as_json: bool, **
     if as_json:
         click.echo(result.to_json(indent=2))
         return
-    click.echo(str(result))
+    click.echo(first_line_bold(str(result)))
     if proof:
         click.echo(f"\n{result.proof}" if result.proof is not None else "\nno proof")
 
@@ -63,6 +67,7 @@ def proved(target: Target, params: dict[str, Any], options: dict[str, Any]) -> R
     if "domain" in given:
         given["domain"] = int if given["domain"] == "int" else literal(given["domain"])
     own = target.algorithm.all_inputs(given.get("n")) if target.algorithm is not None else {}
-    with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
-        result: Result = prove(target.function, **{**own, **given}, params=params)
+    show = waiting(target.name)
+    with show, redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
+        result: Result = prove(target.function, **{**own, **given}, params=params, progress=show)
     return replace(result, mechanism=target.name)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpest.cli.options import ask, input_options, question, sampling_options
+from dpest.cli.completing import complete_target
+from dpest.cli.options import all_inputs, ask, check_claim, input_options, question, sampling_options
+from dpest.cli.waiting import timeout_option
 from dpest.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,17 +21,23 @@ SUFFIX = {"html": ".html", "markdown": ".md", "json": ".json"}
 
 
 @click.command("report")
-@click.argument("names", nargs=-1, metavar="[NAMES...] [FILES...]")
+@click.argument("names", nargs=-1, metavar="[NAMES...] [FILES...]", shell_complete=complete_target)
 @click.option("--html", "html", is_flag=True, help="A page that opens from disk (the default), as dpest-report.html.")
 @click.option("--markdown", "markdown", is_flag=True, help="Markdown, on standard output.")
 @click.option("--json", "json", is_flag=True, help="JSON, on standard output.")
+@click.option("--claim", type=float, help="The claimed epsilon; the built-in algorithms bring their own.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="The claimed delta.")
 @input_options
 @sampling_options
+@timeout_option
 def command(names: tuple[str, ...], html: bool, markdown: bool, json: bool, **options: Any) -> None:
     """Report on NAMES (built-in algorithms or FILE.py:FUNCTION), or on all 21 built-in algorithms.
 
     A name that ends in .html, .md or .json is a file to write: dpest report SVT1 --html svt1.html
+
+    With -n N, a mechanism of your own is looked at over all adjacent inputs too: dpest report mine.py:m -n 5 --claim 0.5
     """
+    check_claim(options["claim"], options["delta"])
     files = {suffix: name for name in names for suffix in SUFFIX.values() if name.endswith(suffix)}
     asked = {"html": html, "markdown": markdown, "json": json}
     formats = [f for f in SUFFIX if asked[f] or SUFFIX[f] in files] or ["html"]
@@ -58,13 +66,15 @@ def _entries(names: Sequence[str], options: dict[str, Any]) -> Iterator[Entry]:
     from dpest.report.build import algorithm_entry, entry
 
     chosen = names or [a.name for a in gallery()]
+    claim, delta = options["claim"], options["delta"]
     with click.progressbar(chosen, label="dpest", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
         for name in bar:
             asked = question({**options, "target": name})
             if asked.target.algorithm is not None and not any((asked.pairs, asked.n, asked.adjacency, asked.params)):
-                yield algorithm_entry(asked.target.algorithm, **asked.sampling)
+                yield algorithm_entry(asked.target.algorithm, claim, delta, **asked.sampling)
             else:
-                yield entry(asked.target.name, asked.target.function, ask(asked, "auto"), asked.params)
+                result = ask(asked, "auto")
+                yield entry(asked.target.name, asked.target.function, result, asked.params, claim, delta, all_inputs(asked))
 
 
 def _write(form: str, path: Path | None, entries: tuple[Entry, ...]) -> None:

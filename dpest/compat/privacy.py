@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,8 @@ from dpest.exact.loss.compare import compare
 from dpest.lang.verbs import Sampled
 from dpest.run.settings import sampling_samples
 from dpest.run.streams import stream
-from dpest.sampling.cells import partitions
+from dpest.sampling.by_hand import Comparison, compare_samples
 from dpest.sampling.joint_samples import joint_samples
-from dpest.sampling.sample_loss import Exclusive, sample_loss
 
 SEED = 0  # of the samples that are drawn where a comparison cannot be inferred
 
@@ -62,16 +62,20 @@ def epsilon_from_mixed_samples(P: Any, Q: Any, n_bins: int = 100, verbose: bool 
     Values that repeat, NaN, None and strings are outputs of their own; the rest is binned. An output that only one sample
     shows is infinite only where chance cannot explain it.
     """
-    found = sample_loss(partitions(P, Q, n_bins))
+    found = compare_samples(P, Q, n_bins)
     if verbose:
-        for zero in found.exclusive:
-            print(_words(zero))  # noqa: T201  (what verbose asks for)
+        for line in _zeros(found):
+            print(line)  # noqa: T201  (what verbose asks for)
     return found.epsilon
 
 
-def _words(zero: Exclusive) -> str:
-    seen, share = f"{zero.hits} of {zero.samples}", zero.hits / zero.samples
-    return (
-        f"{zero.event}: {seen} (probability {share:.4g}) against 0 of {zero.other_samples} (probability 0), {zero.direction}; "
-        f"establishes a loss of {zero.bound:.4g}"
-    )
+def _zeros(found: Comparison) -> Iterator[str]:
+    """The events that only one sample showed."""
+    for side in found.conclusion.findings[0].sides:
+        hits = found.table.all.hits(side.shown)
+        if hits.more and not hits.fewer:
+            event, bound = found.table.words(side.shown.cells), math.inf if side.infinite else side.lower
+            yield (
+                f"{event}: {hits.more} of {hits.of_more} (probability {hits.more / hits.of_more:.4g}) "
+                f"against 0 of {hits.of_fewer} (probability 0), {side.shown.direction.value}; establishes a loss of {bound:.4g}"
+            )

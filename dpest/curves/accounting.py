@@ -22,7 +22,7 @@ def _library() -> tuple[Any, Any]:
     try:
         from dp_accounting.pld import pld_pmf, privacy_loss_distribution
     except ImportError as error:
-        raise MissingExtra("this needs dp_accounting: pip install 'dpest-loss[accounting]'") from error
+        raise MissingExtra("this needs dp_accounting: pip install dp-accounting") from error
     return privacy_loss_distribution, pld_pmf
 
 

@@ -26,7 +26,7 @@ from dpest.upward import upward
 _ROUGH = 0.01  # relative width of a rough look
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curve:
     """The privacy losses of one or several pairs of inputs, in both directions, run once or composed.
 
@@ -45,6 +45,18 @@ class Curve:
         if not 0 <= mu < math.inf:
             raise InvalidInput(f"mu must be a finite number >= 0 (the shift in standard deviations), got {mu!r}")
         return Curve(tuple(Way(None, d, (), mu_squared=float(mu) ** 2, mu_error=3e-16) for d in ("D over D'", "D' over D")))
+
+    @staticmethod
+    def pure(epsilon: float) -> Curve:
+        """Pure differential privacy: the two coins that dominate every mechanism of this epsilon."""
+        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < math.inf:
+            raise InvalidInput(f"epsilon must be a finite number >= 0, got {epsilon!r}")
+        e = float(epsilon)
+        likely = -math.log1p(math.exp(-e))
+        logs = np.array([likely, likely - e])
+        tree = Leaf(Fixed(single(logs, logs[::-1], 4.5e-16 * (1 + e))))
+        ends = (e * (1 - 4e-16), e * (1 + 4e-16))
+        return Curve(tuple(Way(None, d, ((tree, 1),), pure=ends) for d in ("D over D'", "D' over D")))
 
     @staticmethod
     def discrete(p: npt.ArrayLike, q: npt.ArrayLike) -> Curve:
@@ -94,8 +106,21 @@ class Curve:
         endless, most = self._infinite(), self.epsilon.upper
         if endless.lower > delta:
             return Bracketed(math.inf, math.inf, math.inf)
+        if len(self.ways) > 2:
+            return self._one_by_one(float(delta))
         start, slope = max(w.guess(float(delta)) for w in self.ways)
         return smallest_epsilon(self.delta, float(delta), (start, slope), min(most, 1e9))
+
+    def _one_by_one(self, delta: float) -> Bracketed:
+        """As `epsilon_at`, most promising way first; others where a rough look says that they go further."""
+        guesses = sorted(((w.guess(delta), k) for k, w in enumerate(self.ways)), reverse=True)
+        best = Bracketed(0.0, 0.0, 0.0)
+        for guess, k in guesses:
+            way = self.ways[k]
+            if way.delta(best.lower, max(self.tolerance, _ROUGH))[1] > delta:
+                alone = Curve((way,), self.tolerance)
+                best = larger(best, smallest_epsilon(alone.delta, delta, guess, min(alone.epsilon.upper, 1e9)))
+        return best
 
     get_delta_for_epsilon = delta
     get_epsilon_for_delta = epsilon_at
@@ -184,6 +209,17 @@ class Curve:
     def __str__(self) -> str:
         return str(upward("curve_text")(self))
 
+    def __repr__(self) -> str:
+        pairs = len({w.pair for w in self.ways})
+        way = self.ways[0]
+        runs = max((k for _, k in way.parts), default=0)
+        parts = [f"{runs} run{'s' if runs != 1 else ''}"] if runs else []
+        parts += [f"Gaussian noise at mu = {math.sqrt(way.mu_squared):.6g}"] if way.mu_squared else []
+        return f"<{type(self).__name__} of {' and '.join(parts) or 'nothing'}, {pairs} pair{'s' if pairs != 1 else ''}>"
+
+    def _repr_html_(self) -> str:
+        return str(upward("curve_html")(self))
+
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _infinite(self) -> Bracketed:
@@ -204,7 +240,8 @@ def composed(items: Sequence[tuple[Curve, int]], tolerance: float | None = None)
             raise InvalidInput(f"a composition needs a whole number of runs >= 1, got {k!r}")
     if not items:
         raise InvalidInput("nothing to compose: give at least one result or curve, as in compose(a, (b, 50))")
-    if tolerance is not None and not 0 < tolerance < 1:
+    number = isinstance(tolerance, int | float | np.number) and not isinstance(tolerance, bool)
+    if tolerance is not None and not (number and 0 < tolerance < 1):
         raise InvalidInput(f"tolerance must lie strictly between 0 and 1, such as 1e-6, got {tolerance!r}")
     first = items[0][0]
     rows = [_matched(first, curve) for curve, _ in items]

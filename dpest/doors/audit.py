@@ -190,6 +190,7 @@ def _result(source: Sampler, found: Found, settings: Settings, seed: int, bound:
         delta=settings.delta,
         standings=found.standings,
         points=trade_off(*found.scores),
+        laws=found.laws,
         interrupted=bound.interrupted,
         failure=bound.tally.failure,
         rests=bound.rests,

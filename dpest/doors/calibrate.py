@@ -9,7 +9,9 @@ from typing import Any
 
 from dpest.doors.prove import prove, proved_bound
 from dpest.errors import DpestError, InvalidInput
+from dpest.inputs.question import check_progress
 from dpest.results import Result
+from dpest.run.progress import showing
 
 _DOUBLINGS = 60
 _HALVINGS = 60
@@ -43,13 +45,15 @@ def calibrate(
     target: float,
     start: float = 1.0,
     tolerance: float = 1e-6,
+    progress: Any = None,
     params: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Calibration:
     """The value of a parameter at which the proved loss over all adjacent inputs meets the target, to a relative tolerance.
 
     For a scale of noise it is the smallest one that is enough, for an epsilon the largest one that is allowed. The search
-    starts at `start`, doubling and halving; other keywords go to `dpest.prove`.
+    starts at `start`, doubling and halving; other keywords go to `dpest.prove`. `progress` is None (a bar on a terminal),
+    False, True or a function of (values tried, the most that are tried, message).
 
     >>> import dpest
     >>> found = dpest.calibrate(lambda x, scale: x + dpest.laplace(scale), "scale", target=0.5)
@@ -57,16 +61,19 @@ def calibrate(
     2.0
     """
     _check(parameter, target, start, tolerance)
+    check_progress(progress)
     known: dict[float, float] = {}
+    with showing(progress, "values") as show:
 
-    def bound(value: float) -> float:
-        if value not in known:
-            known[value] = proved_bound(mechanism, params={**(params or {}), parameter: value}, **options)
-        return known[value]
+        def bound(value: float) -> float:
+            if value not in known:
+                show(len(known), _DOUBLINGS + _HALVINGS, f"calibrating: {parameter} = {value:.6g}")
+                known[value] = proved_bound(mechanism, params={**(params or {}), parameter: value}, **options)
+            return known[value]
 
-    good, bad = _bracket(bound, start, target, parameter)
-    good, bad = _bisected(bound, good, bad, target, tolerance)
-    result = prove(mechanism, params={**(params or {}), parameter: good}, **options)
+        good, bad = _bracket(bound, start, target, parameter)
+        good, bad = _bisected(bound, good, bad, target, tolerance)
+        result = prove(mechanism, params={**(params or {}), parameter: good}, progress=False, **options)
     return Calibration(parameter, target, good, (min(good, bad), max(good, bad)), result)
 
 

@@ -21,9 +21,9 @@ def compose(*items: Any, tolerance: float | None = None) -> Curve:
     >>> print(f"{c.epsilon_at(1e-5):.4f}")
     4.3772
     """
-    from dpest.curves.curve import composed
+    from dpest.curves.bounded import composed_together
 
-    return composed([_item(x) for x in items], tolerance)
+    return composed_together([_item(x) for x in items], tolerance)
 
 
 def _item(x: Any) -> tuple[Curve, int]:
@@ -35,4 +35,4 @@ def _item(x: Any) -> tuple[Curve, int]:
         return what.curve(), times
     if isinstance(what, Curve):
         return what, times
-    raise InvalidInput(f"compose takes results of dpest.estimate, curves, and (result, how often), got {what!r}")
+    raise InvalidInput(f"compose takes results of dpest.estimate and dpest.prove, curves, and (result, how often), got {what!r}")

@@ -55,9 +55,12 @@ def estimate(
     check_call(mechanism, chosen[0].left, parameters, missing(mechanism, parameters), estimate)
 
     def exact() -> Result:
+        from dpest.doors.everywhere import over_all_inputs
         from dpest.exact.answer import estimate_exactly
 
-        return bounded(estimate_exactly(mechanism, chosen, parameters))
+        found = bounded(estimate_exactly(mechanism, chosen, parameters))
+        line = over_all_inputs(mechanism, chosen, parameters, adjacency if pairs is None else None, found.epsilon)
+        return found if line is None else replace(found, notes=(*found.notes, line))
 
     def sampled(reason: str) -> Result:
         from dpest.sampling.answer import DEFAULT_SAMPLES, estimate_by_sampling

@@ -9,19 +9,23 @@ from typing import Any, overload
 
 import numpy as np
 
-from dpest.doors.search import Found, lower_side
+from dpest.doors.search import Found, farthest_pair, lower_side
 from dpest.doors.table import Sweep
-from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, RandomTruth, UnsupportedOperation
+from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, NotAffine, RandomTruth, UnsupportedOperation
 from dpest.exact.answer import collector_paused, estimate_exactly
 from dpest.exact.inference.paths import trace
 from dpest.exact.proof.adjacency import finite_values
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.finite import adjacent_pairs, symmetry_key
-from dpest.exact.proof.upper import Question, Upper, upper_side
+from dpest.exact.proof.gaussian import GaussianProof, gaussian_proof
+from dpest.exact.proof.symbols import Unknown
+from dpest.exact.proof.upper import Question, Upper, scope, upper_side
 from dpest.exact.proof.wording import obstacle_text
 from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import check_adjacency, check_keywords, check_mechanism, check_progress
+from dpest.lang.nodes import draws_of
 from dpest.results import TIGHT, Evidence, PairResult, Result
+from dpest.run.progress import Progress, showing
 from dpest.trace.explore import Trace
 
 
@@ -81,31 +85,20 @@ def prove(
         sizes = list(n)
         if not sizes:
             raise InvalidInput("n names no size: write n=3 for three rows, or n=[1, 2, 4] to see how the loss grows")
-        return Sweep(
-            "n",
-            tuple(
-                (
-                    k,
-                    prove(
-                        mechanism,
-                        k,
-                        adjacency=adjacency,
-                        sensitivity=sensitivity,
-                        domain=domain,
-                        progress=progress,
-                        params=params,
-                        **keywords,
-                    ),
-                )
-                for k in sizes
-            ),
-        )
+        options = {"adjacency": adjacency, "sensitivity": sensitivity, "domain": domain, "params": params}
+        rows: list[tuple[int, Result]] = []
+        with showing(progress, "sizes") as show:
+            for k in sizes:
+                show(len(rows), len(sizes), f"proof for n = {k}")
+                rows.append((k, prove(mechanism, k, progress=False, **options, **keywords)))
+        return Sweep("n", tuple(rows))
     question = _question(mechanism, n, adjacency, sensitivity, domain, as_parameters(params, keywords))
     start = time.perf_counter()
     values = finite_values(domain)
-    if values is not None:
-        return _enumerated(question, values, start)
-    return _proved(question, start)
+    with showing(progress, "steps") as show:
+        if values is not None:
+            return _enumerated(question, values, start)
+        return _proved(question, start, show)
 
 
 def proved_bound(
@@ -146,21 +139,26 @@ def _question(
     return Question(mechanism, params, None if n is None else int(n), name, float(sensitivity), domain)
 
 
-def _proved(question: Question, start: float) -> Result:
+def _proved(question: Question, start: float, show: Progress) -> Result:
     """Unknown inputs: alignments from above, the pair that they name from below."""
     upper: Upper | None = None
     reason = ""
     try:
         with collector_paused():
-            upper = upper_side(question)
+            upper = upper_side(question, show)
     except (RandomTruth, UnsupportedOperation, InvalidLaw) as error:
         raise InvalidInput(_needs_a_number(question, str(error).split(":")[0].split(" (")[0])) from error
+    except NotAffine as error:
+        reason = str(error)
+        if any(isinstance(d.law, Unknown) for x in error.values for d in draws_of(x)):
+            raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
     except ExactRefused as error:
         reason = str(error)
-        if "product of two random values" in reason or "division by a random value" in reason:
-            raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
-    found = lower_side(question, upper)
-    return _result(question, upper, found, reason, start)
+    found = lower_side(question, upper, show)
+    normal = None if upper is None or upper.bound is not None else gaussian_proof(question, upper.traced)
+    if normal is not None:
+        found = farthest_pair(question, upper, found, normal.mu, show)
+    return _result(question, upper, found, reason, start, normal)
 
 
 def _needs_a_number(question: Question, what: str) -> str:
@@ -171,7 +169,9 @@ def _needs_a_number(question: Question, what: str) -> str:
     )
 
 
-def _result(question: Question, upper: Upper | None, found: Found, reason: str, start: float) -> Result:
+def _result(
+    question: Question, upper: Upper | None, found: Found, reason: str, start: float, normal: GaussianProof | None
+) -> Result:
     certificate = None if upper is None else upper.certificate
     bound = math.inf if certificate is None else rounded_up(certificate.bound)
     best = found.best
@@ -179,11 +179,16 @@ def _result(question: Question, upper: Upper | None, found: Found, reason: str, 
     notes = []
     if certificate is None and lower < math.inf:
         why = reason or (obstacle_text(upper) if upper is not None else "")
-        notes.append(f"no proof found: {why}; the pair shown is a lower bound")
+        notes.append(f"no proof found: {why}" + ("; the pair shown is a lower bound" if best is not None else ""))
     elif certificate is None:
         notes.append(f"infinite: {obstacle_text(upper) if upper is not None else reason}")
     elif bound - lower > TIGHT * bound:
         notes.append("bounded, not tight: alignments are not complete, or the worst pair was not found")
+    if normal is not None:
+        notes.append(
+            f"Gaussian differential privacy with mu = {normal.mu:.9g} for every adjacent pair, proved: ask .epsilon_at(1e-5), "
+            ".delta(1.0) or .compose(k) for the curve over all adjacent inputs"
+        )
     value = bound if certificate is not None else lower
     return Result(
         epsilon=value,
@@ -200,17 +205,8 @@ def _result(question: Question, upper: Upper | None, found: Found, reason: str, 
         seconds=time.perf_counter() - start,
         notes=tuple(notes),
         scope=scope(question),
-        proof=certificate,
+        proof=normal if certificate is None else certificate,
     )
-
-
-def scope(question: Question) -> str:
-    """Which inputs the answer is about, in words."""
-    distance = (
-        "" if question.sensitivity == 1 or question.adjacency in ("replace", "add_remove") else f" (by {question.sensitivity:g})"
-    )
-    rows = "" if question.n is None else f" of {question.n} row{'s' if question.n > 1 else ''}"
-    return f"all {question.adjacency}-adjacent inputs{rows}{distance}"
 
 
 def _method(certificate: Any, found: Found) -> str:

@@ -25,6 +25,7 @@ from dpest.exact.proof.worst import Named, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.numerics.rationals import exact
 from dpest.results import TIGHT, PairResult
+from dpest.run.progress import Progress, silent
 
 ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
@@ -47,8 +48,8 @@ class Found:
 
 
 class _Search:
-    def __init__(self, question: Question, bound: float) -> None:
-        self.question, self.bound = question, bound
+    def __init__(self, question: Question, bound: float, show: Progress) -> None:
+        self.question, self.bound, self.show = question, bound, show
         self.best: PairResult | None = None
         self.tried = 0
         self.seen: set[str] = set()
@@ -70,6 +71,7 @@ class _Search:
             return False
         self.seen.add(key)
         self.tried += 1
+        self.show(self.tried, _MOST_TRIES, "looking for the worst pair")
         try:
             found = ask(pair)
         except DpestError:
@@ -80,10 +82,10 @@ class _Search:
         return False
 
 
-def lower_side(question: Question, upper: Upper | None) -> Found:
+def lower_side(question: Question, upper: Upper | None, show: Progress = silent) -> Found:
     """The pair of largest loss that was found."""
     bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
-    search = _Search(question, bound)
+    search = _Search(question, bound, show)
     start = time.perf_counter()
     if upper is not None:
         forms = _Forms(question, upper)
@@ -97,6 +99,53 @@ def lower_side(question: Question, upper: Upper | None) -> Found:
     if not search.tight:
         _climb(search, question)
     return Found(search.best, search.tried)
+
+
+def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: float, show: Progress = silent) -> Found:
+    """The pair of infinite loss that is easiest to tell apart: at a distance of mu nothing is farther."""
+    goal = math.erf(mu / math.sqrt(8)) * (1 - ENOUGH)  # the total variation of two normal laws
+    best, most, tried = found.best, -1.0, found.tried
+    end = time.perf_counter() + _OTHER_SECONDS
+    ask = _whole(question)
+    first = [] if best is None else [best.pair]
+    for pair in itertools.islice(itertools.chain(first, _far_apart(question, upper), _candidates(question, upper)), _MOST_TRIES):
+        try:
+            result = ask(pair)
+            assert result.profile is not None
+            distance = float(result.profile.delta(0.0).lower)
+        except DpestError:
+            continue
+        tried += 1
+        show(tried, _MOST_TRIES, "looking for the pair that is farthest apart")
+        if distance > most:
+            best, most = result, distance
+        if most >= goal or time.perf_counter() > end:
+            break
+    return Found(best, tried)
+
+
+def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
+    """Each kind of difference at its full size: from the lowest of the values that matter to the highest that is allowed."""
+    if upper is None:
+        return
+    inputs = upper.traced.inputs
+    values = [_ends(f, question.sensitivity, landmarks(upper.traced)) for f in inputs.fields]
+    low = [v[0] for v in values]
+    if question.adjacency == "add_remove":
+        for r, places in enumerate(inputs.rows):
+            for end in (-1, 0):
+                full = inputs.fill([values[i][end] if i in places else x for i, x in enumerate(low)])
+                yield Pair("", full, [row for k, row in enumerate(full) if k != r])
+        return
+    for moves in boxes(question.adjacency, inputs, question.sensitivity):
+        base = list(low)
+        far = list(low)
+        for i, (_, most) in moves.items():
+            f = inputs.fields[i]
+            if math.isfinite(most):
+                base[i] = f.low if math.isfinite(f.low) else 0.0
+            far[i] = min(base[i] + most, f.high) if math.isfinite(most) else values[i][-1]
+        yield Pair("", inputs.fill(base), inputs.fill(far))
 
 
 Ask = Callable[[Pair], PairResult]
@@ -194,7 +243,7 @@ def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
     step = sensitivity if f.whole else sensitivity * (1 - _BESIDE)
     beside = (0.0, -1.0, 1.0) if f.whole else (0.0, -_BESIDE, _BESIDE)
     around = [m + s + t for m in marks for s in beside for t in (0.0, -step, step)]
-    far = [] if math.isfinite(f.low) and math.isfinite(f.high) else [0.0, sensitivity, 100.0, -100.0]
+    far = [0.0] if math.isfinite(f.low) and math.isfinite(f.high) else [0.0, sensitivity, 100.0, -100.0]
     listed = [v for v in (f.low, f.high, *far, *around) if math.isfinite(v) and f.low <= v <= f.high]
     return sorted({float(round(v)) if f.whole else v for v in listed})
 

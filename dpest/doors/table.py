@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.results import Result
+from dpest.upward import upward
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,19 @@ class Sweep:
         lines = [f"{value!s:>12}  {r.lower:14.9g}  {r.upper:14.9g}  {'yes' if r.tight else 'no'}" for value, r in self.rows]
         return "\n".join([head, *lines, f"{self.rows[0][1].mechanism if self.rows else ''}: {self.trend}"])
 
+    def __repr__(self) -> str:
+        return f"<Sweep over {self.parameter}, {len(self.rows)} values: {self.trend}>"
+
+    def _repr_html_(self) -> str:
+        return str(upward("sweep_html")(self))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {"parameter": self.parameter, "trend": self.trend, "rows": [[v, r.to_dict()] for v, r in self.rows]}
 
     def plot(self) -> Any:
         """The loss against the parameter, with its bracket: a matplotlib figure."""
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+        figure = upward("new_figure")(3.6)
         axes = figure.add_subplot()
         finite = [(v, r) for v, r in self.rows if math.isfinite(r.upper)]
         axes.plot([v for v, _ in finite], [r.upper for _, r in finite], "o-", label="upper")

@@ -104,8 +104,8 @@ def as_pairs(pairs: Any) -> list[Pair]:
         pairs = list(pairs)
     if isinstance(pairs, Pair):
         return [pairs]
-    if isinstance(pairs, tuple) and len(pairs) == 2 and not _all_pairs(pairs):
-        return [_checked("", *pairs)]
+    if isinstance(pairs, tuple) and len(pairs) == 2 and not any(isinstance(p, Pair) for p in pairs):
+        return [_checked("", *pairs)]  # whatever is inside: several pairs come in a list
     if isinstance(pairs, Mapping):
         named = [(str(name), *_two(pair)) for name, pair in pairs.items()]
         return _nonempty([_checked(*p) for p in named])
@@ -123,19 +123,10 @@ def show(data: Any) -> str:
         return f"[{inner}]" if isinstance(data, list) else f"({inner}{',' if len(data) == 1 else ''})"
     if isinstance(data, float | np.floating) and math.isfinite(data) and data == int(data):
         return str(int(data))
-    return str(data) if isinstance(data, np.generic) else repr(data)
-
-
-def _all_pairs(pairs: tuple[Any, Any]) -> bool:
-    """Whether a 2-tuple is two pairs rather than one: both members are pairs of containers."""
-    return all(
-        isinstance(p, Pair) or (isinstance(p, tuple) and len(p) == 2 and all(_is_container(x) for x in p))
-        for p in pairs
-    )
-
-
-def _is_container(x: Any) -> bool:
-    return isinstance(x, list | tuple | dict | np.ndarray)
+    if isinstance(data, Mapping):
+        return "{" + ", ".join(f"{k!r}: {show(v)}" for k, v in data.items()) + "}"
+    text = str(data) if isinstance(data, np.generic) else repr(data)
+    return " ".join(text.split()) if "\n" in text else text  # data frames and such, in one line
 
 
 def _two(pair: Any) -> tuple[Any, Any]:
@@ -153,34 +144,11 @@ def _nonempty(pairs: list[Pair]) -> list[Pair]:
 
 
 def _checked(name: str, left: Any, right: Any) -> Pair:
-    _same_shape(left, right)
-    for side, data in (("D", left), ("D'", right)):
-        if _has_nan(data):
-            raise InvalidPair(f"{side} = {show(data)} contains NaN: inputs must be numbers that can be compared")
-    return Pair(name, left, right)
-
-
-def _same_shape(left: Any, right: Any) -> None:
-    sequences = (list, tuple, np.ndarray)
-    if isinstance(left, sequences) and isinstance(right, sequences):
-        a, b = np.shape(np.asarray(left, dtype=object)), np.shape(np.asarray(right, dtype=object))
-        if a != b:
-            raise InvalidPair(
-                f"D and D' must have the same shape under substitution, got {show(left)} (shape {a}) and "
-                f"{show(right)} (shape {b}); to compare with a missing record, let the mechanism take it as None"
-            )
-    elif isinstance(left, sequences) != isinstance(right, sequences) and None not in (left, right):
+    """A pair: any two inputs of one kind, of whatever length; None stands for a missing one."""
+    kinds = [isinstance(x, list | tuple | np.ndarray) for x in (left, right)]
+    if kinds[0] != kinds[1] and left is not None and right is not None:
         raise InvalidPair(f"D and D' must be inputs of one kind, got {show(left)} and {show(right)}")
-
-
-def _has_nan(data: Any) -> bool:
-    if isinstance(data, np.ndarray):
-        return bool(np.isnan(data).any()) if np.issubdtype(data.dtype, np.number) else any(map(_has_nan, data.ravel().tolist()))
-    if isinstance(data, list | tuple):
-        return any(_has_nan(x) for x in data)
-    if isinstance(data, Mapping):
-        return any(_has_nan(x) for x in data.values())
-    return isinstance(data, float | np.floating) and math.isnan(data)
+    return Pair(name, left, right)
 
 
 def _plain(data: Any) -> Any:
@@ -200,4 +168,6 @@ def _plain(data: Any) -> Any:
 def _unplain(data: Any) -> Any:
     if isinstance(data, list):
         return [_unplain(x) for x in data]
-    return float(data) if data in ("inf", "-inf") else data
+    if isinstance(data, Mapping):
+        return {k: _unplain(v) for k, v in data.items()}
+    return float(data) if isinstance(data, str) and data in ("inf", "-inf", "nan") else data

@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, reduce, wraps
+from functools import lru_cache, partialmethod, reduce, wraps
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, signed, square
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
-from dpest.lang.logic import compare, conjunction, negate, truth
+from dpest.lang.logic import compare, compared, conjunction, negate, truth
 from dpest.lang.nodes import (
     NODES,
     Apply,
@@ -34,6 +34,7 @@ from dpest.lang.nodes import (
     is_integral,
     is_whole_as_written,
     linear,
+    moved,
     scaled,
     simplified,
     whole,
@@ -47,7 +48,7 @@ from dpest.lang.words import words
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
-from dpest.numerics.rationals import ONE, common_measure, exact
+from dpest.numerics.rationals import common_measure, exact
 
 MOST = 1.7e308
 
@@ -85,11 +86,21 @@ def _number(x: Any, verb: str) -> Any:
     raise UnsupportedOperation(f"cannot {verb} a random value and {shown(x)} of type {type(x).__name__}: it must be a number")
 
 
+# With NaN or an infinity, the sum is that, whatever was drawn: noise is finite.
+_WITHOUT_NUMBER: dict[str, Callable[[Any, Any], Any]] = {
+    "_plus": operator.add,
+    "__sub__": operator.sub,
+    "__rsub__": lambda value, other: other - value,
+}
+
+
 def _elementwise(operation: Callable[[Dist, Any], Any]) -> Callable[[Dist, Any], Any]:
     """The operation, element by element where the other operand is an array."""
 
     @wraps(operation)
     def applied(self: Dist, other: Any) -> Any:
+        if isinstance(other, float) and not math.isfinite(other) and operation.__name__ in _WITHOUT_NUMBER:
+            return _WITHOUT_NUMBER[operation.__name__](0.0, other)
         if not isinstance(other, np.ndarray):
             return operation(self, other)
         out = np.empty(other.shape, dtype=object)
@@ -113,7 +124,7 @@ class Dist(HasLaw, NotPlain):
         node = self.node
         if (kind is float or kind is int) and -MOST < other < MOST and type(node) is Draw and not node.law.discrete:
             # What nearly every mechanism does with its draws, done without detours.
-            return Dist(Linear(((node, ONE),), exact(other), (operator.add, (node, other)))) if other else self
+            return Dist(moved(node, other)) if other else self
         return self._plus(other)
 
     @_elementwise
@@ -143,8 +154,7 @@ class Dist(HasLaw, NotPlain):
     def __mul__(self, other: Any) -> Any:
         value = _number(other, "multiply")
         if isinstance(value, NODES):
-            same = value is self.node and not has_listed_points(value)
-            return Dist(square(value) if same else Product(self.node, value))
+            return Dist(square(value) if value is self.node and not has_listed_points(value) else Product(self.node, value))
         return wrap(scaled(linear(self.node), exact(value), (operator.mul, (self.node, value))))
 
     __rmul__ = __mul__
@@ -238,7 +248,7 @@ class Dist(HasLaw, NotPlain):
 
     def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
         if type(other) is Dist:
-            truth_value = compare(relation, other.node, self.node) if swap else compare(relation, self.node, other.node)
+            truth_value = compared(relation, other.node, self.node) if swap else compared(relation, self.node, other.node)
             return Dist(truth_value) if type(truth_value) is Compare else truth_value
         if isinstance(other, np.ndarray):
             return _elementwise(lambda me, x: me._compare(relation, x, swap=swap))(self, other)
@@ -300,10 +310,6 @@ class Dist(HasLaw, NotPlain):
             return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
         return _ufunc(ufunc, inputs)
 
-    def rint(self) -> Any:
-        """numpy.rint of an object array calls this."""
-        return round(self)
-
     # -- the value's law (the older door) --------------------------------------------------------------------------
 
     @staticmethod
@@ -348,13 +354,9 @@ def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     return wrap(clipped(*values)) if name == "clip" else Dist(Apply(ufunc, values))
 
 
-def _method(ufunc: Any) -> Any:
-    """numpy.exp and its like call a method of that name on each element of an array of objects."""
-    return lambda self: _ufunc(ufunc, (self,))
-
-
-for _name in ("sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
-    setattr(Dist, _name, _method(getattr(np, _name)))
+# numpy.exp and its like call a method of that name on each element of an array of objects.
+for _name in ("rint", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
+    setattr(Dist, _name, partialmethod(lambda self, ufunc: _ufunc(ufunc, (self,)), getattr(np, _name)))
 
 
 def rounded(rounding: Rounding, x: Any, written: Written | None = None) -> Any:

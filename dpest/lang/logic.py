@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+from functools import lru_cache
 from typing import Any
 
-from dpest.lang.nodes import NODES, All, Compare, Draw, Not, Relation, combine, linear
+from dpest.lang.nodes import NODES, All, Compare, Draw, Node, Not, Relation, combine, linear
 
 _OPERATORS = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
 
@@ -22,6 +23,12 @@ def compare(relation: Relation, left: Any, right: Any) -> Any:
             return difference.constant > 0
         case Relation.EQ:
             return difference.constant == 0
+
+
+@lru_cache(maxsize=1 << 12)
+def compared(relation: Relation, left: Node, right: Node) -> Any:
+    """The truth of `left relation right` for two random values; in runs that are made again, the same object each time."""
+    return compare(relation, left, right)
 
 
 def negate(x: Any) -> Any:

@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from dpest.laws.law import Law
@@ -231,6 +232,12 @@ def combine(a: Linear, b: Linear, factor: Rational | int, written: Written | Non
         old = total.get(id(node))
         total[id(node)] = (node, factor * c if old is None else old[1] + factor * c)
     return Linear(tuple((n, c) for n, c in total.values() if c), constant, written)
+
+
+@lru_cache(maxsize=1 << 12, typed=True)
+def moved(draw: Draw, by: float) -> Linear:
+    """draw + a plain number; in the runs that a trace makes again and again, the same object each time."""
+    return Linear(((draw, ONE),), exact(by), (operator.add, (draw, by)))
 
 
 def scaled(a: Linear, factor: Rational | int, written: Written | None = None) -> Linear:

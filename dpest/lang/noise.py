@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +37,8 @@ def _sized(law: Law, size: Size) -> Any:
 def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:
     """A scale family; a random scale multiplies a unit draw."""
     if size is None and type(scale) is float:
-        return fresh(_known(unit, scale))
+        law = _LAWS.get((unit, scale))
+        return fresh(_known(unit, scale) if law is None else law)
     if isinstance(scale, Dist | PlainNumber):
         return scale * _sized(unit(1.0), size)
     return _sized(_known(unit, _plain(scale)), size)
@@ -68,61 +71,92 @@ def _fixed(call: str, *values: Any) -> None:
         raise InvalidLaw(f"{call} needs plain numbers, got a random value: branch on it with `if`, then draw with plain numbers")
 
 
+Given = ParamSpec("Given")
+_LOCATED = ("laplace", "gaussian", "gumbel", "logistic")  # numpy's take a location first
+
+
+def _size_by_name(draw: Callable[Given, Any]) -> Callable[Given, Any]:
+    """Refuses a size that is given by position, with the call to write instead."""
+    most = sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in inspect.signature(draw).parameters.values())
+    name = draw.__name__
+
+    @functools.wraps(draw)
+    def checked(*args: Given.args, **keywords: Given.kwargs) -> Any:
+        if len(args) <= most:
+            return draw(*args, **keywords)
+        own, extra = ", ".join(map(shown, args[:most])), shown(args[most])
+        numpys = f", or {shown(args[0])} + {name}({extra}) for numpy's (loc, scale)" if name in _LOCATED else ""
+        raise InvalidInput(f"{name} takes size by name: write {name}({own}, size={extra}){numpys}")
+
+    return checked
+
+
+@_size_by_name
 def laplace(scale: Any, *, size: Size = None) -> Any:
     """Laplace noise, density exp(-|x| / scale) / (2 scale)."""
     return _scaled(c.Laplace, scale, size)
 
 
+@_size_by_name
 def gaussian(sigma: Any, *, size: Size = None) -> Any:
     """Gaussian noise with standard deviation sigma."""
     return _scaled(c.Gaussian, sigma, size)
 
 
+@_size_by_name
 def exponential(scale: Any, *, size: Size = None) -> Any:
     """Exponential noise, density exp(-x / scale) / scale for x >= 0."""
     return _scaled(c.Exponential, scale, size)
 
 
+@_size_by_name
 def gumbel(scale: Any, *, size: Size = None) -> Any:
     """Gumbel noise (of maxima): the argmax of scores plus gumbel noise is the exponential mechanism."""
     return _scaled(c.Gumbel, scale, size)
 
 
+@_size_by_name
 def logistic(scale: Any, *, size: Size = None) -> Any:
     """Logistic noise."""
     return _scaled(c.Logistic, scale, size)
 
 
+@_size_by_name
 def uniform(low: Any = 0.0, high: Any = 1.0, *, size: Size = None) -> Any:
     """Uniform noise between low and high."""
     _fixed("uniform(low, high)", low, high)
     return _sized(c.Uniform(_plain(low), _plain(high)), size)
 
 
+@_size_by_name
 def geometric(scale: Any, *, size: Size = None) -> Any:
     """Two-sided geometric noise on the whole numbers, P(k) proportional to exp(-|k| / scale)."""
     _fixed("geometric(scale)", scale)
     return _sized(_known(d.Geometric, _plain(scale)), size)
 
 
+@_size_by_name
 def bernoulli(p: Any, *, size: Size = None) -> Any:
     """1 with probability p, else 0."""
     _fixed("bernoulli(p)", p)
     return _sized(_known(d.bernoulli_law, _plain(p)), size)
 
 
+@_size_by_name
 def categorical(probs: npt.ArrayLike, *, size: Size = None) -> Any:
     """An index 0, 1, ... with the given probabilities."""
     _fixed("categorical(probs)", *list(np.ravel(np.asarray(probs, dtype=object))))
     return _sized(d.categorical_law(probs), size)
 
 
+@_size_by_name
 def integers(low: Any, high: Any, *, size: Size = None) -> Any:
     """A whole number from low to high, both included, each equally likely."""
     _fixed("integers(low, high)", low, high)
     return _sized(d.integers_law(_plain(low), _plain(high)), size)
 
 
+@_size_by_name
 def from_scipy(frozen: Any, *, size: Size = None) -> Any:
     """Noise from any frozen scipy.stats distribution, such as scipy.stats.t(df=3)."""
     from dpest.laws.scipy_law import from_frozen

@@ -45,9 +45,13 @@ class NotPlain:
         return self.words()
 
     def __str__(self) -> str:
-        return repr(self)
+        number = self._counted()
+        return repr(self) if number is None else str(number)
 
     def __format__(self, spec: str) -> str:
+        number = self._counted()
+        if number is not None:
+            return format(number, spec)
         if RUN.get() is not None:
             raise RandomTruth(_TEXT)
         return str(self._plain("text with a format such as :.2f")) if spec else self.words()
@@ -67,6 +71,14 @@ class NotPlain:
         from dpest.lang.points import plain_point  # needs the laws, which most values never ask for here
 
         return plain_point(self)
+
+    def _counted(self) -> int | None:
+        """The plain whole number that a draw of one has on the path of this run, which forks on it: its text is known."""
+        if RUN.get() is None:
+            return None
+        from dpest.lang.points import is_counted
+
+        return int(self._point()) if is_counted(self) else None
 
     def identity(self) -> int:
         """What tells one random value from another."""

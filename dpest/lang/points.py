@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from itertools import count, product
 from typing import Any
 
@@ -24,6 +25,26 @@ def plain_point(value: Any) -> Any:
 def has_listed_points(node: Any) -> bool:
     """Whether a value can be one of a few listed numbers only."""
     return _points(node) is not None
+
+
+def is_counted(value: Any) -> bool:
+    """Whether a value is a Python int with listed points, and not a float or a truth value that only counts as one."""
+    node = value.node
+    if isinstance(node, Linear) and len(node.terms) == 1 and node.constant == 0 and node.terms[0][1] == 1:
+        node = node.terms[0][0] if _of_whole_numbers(node) else node
+    return isinstance(node, ArgExtreme) or (isinstance(node, Draw) and isinstance(node.law, Whole))
+
+
+def _of_whole_numbers(node: Any) -> bool:
+    """Whether a value was computed from Python ints alone."""
+    if not is_node(node):
+        return isinstance(node, int)
+    if isinstance(node, Draw):
+        return isinstance(node.law, Whole)
+    if not isinstance(node, Linear) or node.written is None:
+        return False
+    operation, operands = node.written
+    return operation in (operator.add, operator.sub, operator.mul) and all(map(_of_whole_numbers, operands))
 
 
 def _among(value: Any, points: list[Any]) -> Any:

@@ -22,12 +22,22 @@ def value_text(x: Bracketed) -> str:
     return loss(float(x), x.lower, x.upper) + (f" ({inside})" if inside else "")
 
 
+def curve_title(curve: Curve) -> str:
+    """What the curve is about, in a few words."""
+    runs = " + ".join(str(k) for _, k in curve.ways[0].parts) or "Gaussian"
+    return f"privacy loss of {runs} run(s), the worse of both directions"
+
+
+def curve_rows(curve: Curve, deltas: Sequence[float] = DELTAS) -> list[tuple[str, str]]:
+    """The largest loss, epsilon at a few deltas, and the total variation: label and text."""
+    rows = [("epsilon", value_text(curve.epsilon))]
+    rows += [(f"at {delta:g}", value_text(curve.epsilon_at(delta))) for delta in deltas]
+    return [*rows, ("total variation", number(curve.total_variation()))]
+
+
 def curve_text(curve: Curve, deltas: Sequence[float] = DELTAS) -> str:
     """The largest loss, and epsilon at a few deltas."""
-    runs = " + ".join(str(k) for _, k in curve.ways[0].parts) or "Gaussian"
-    lines = [f"privacy loss of {runs} run(s), the worse of both directions", f"  epsilon       {value_text(curve.epsilon)}"]
-    lines += [f"  at {delta:<10g} {value_text(curve.epsilon_at(delta))}" for delta in deltas]
-    return "\n".join([*lines, f"  total variation {number(curve.total_variation())}"])
+    return "\n".join([curve_title(curve), *(f"  {label:<13} {text}" for label, text in curve_rows(curve, deltas))])
 
 
 def plot_curve(curve: Curve, *others: Curve, labels: Sequence[str] = ()) -> Figure:

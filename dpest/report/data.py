@@ -6,9 +6,10 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from dpest.errors import NotCovered
+from dpest.errors import NotCovered, OutOfTime
 from dpest.report.verdict import Verdict
 from dpest.results import Profile, Result
+from dpest.run.deadline import deadline
 
 PROFILE_POINTS = 41
 FEWEST_POINTS = 7
@@ -28,6 +29,10 @@ class OutputTable:
     axis: str = "output"
     slice: bool = False  # whether other coordinates are held fixed where the loss is largest
     parts: int = 1  # how many independent parts the output has, of which this is the worst
+    marked: int | None = None  # the row of the witness, among outputs with mass of their own
+    place: float | None = None  # where the witness lies on the grid; infinite where the loss is a limit
+    ray: int = 0  # the witness goes on from its place to this side: 1 to the right, -1 to the left
+    sign: int = 0  # 1 where D makes the witness likelier, -1 where D' does, 0 where it is not known
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,10 @@ class Entry:
     graph: str = field(default="", repr=False)  # the dependence graph as SVG
     source: str = ""
     comment: str = ""
+    everywhere: bool = False  # whether the verdict is about all adjacent inputs, not about the pairs alone
+    proved: Result | None = None  # the loss over all adjacent inputs
+    unproved: str = ""  # why there is none
+    code: str = field(default="", repr=False)  # the mechanism as its author wrote it
 
 
 @dataclass(frozen=True)
@@ -73,11 +82,12 @@ def profile_points(result: Result) -> tuple[ProfilePoint, ...]:
     if profile is None:
         return ()
     try:
-        count = _affordable(profile)
-        end = _profile_end(result.epsilon, profile) if count else 0.0
-        grid = [end * i / (count - 1) for i in range(count)]
-        found = [profile.delta(e) for e in grid]
-    except NotCovered:
+        with deadline(3 * PROFILE_SECONDS):
+            count = _affordable(profile)
+            end = _profile_end(result.epsilon, profile) if count else 0.0
+            grid = [end * i / (count - 1) for i in range(count)]
+            found = [profile.delta(e) for e in grid]
+    except (NotCovered, OutOfTime):
         return ()
     return tuple(ProfilePoint(e, float(d), d.lower, d.upper) for e, d in zip(grid, found, strict=True))
 

@@ -1,21 +1,27 @@
-"""The HTML report: one self-contained file, without script and without network."""
+"""The HTML report: one self-contained file, without network; a small script sorts and folds, and nothing needs it."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpest.errors import MissingExtra
 from dpest.inputs.pairs import show
 from dpest.report.data import Entry, Report
-from dpest.report.document import SUMMARY, summary_row, verdict_words
+from dpest.report.document import ALL_INPUTS, count_text, everywhere_rows, summary_header, summary_row, verdict_words
 from dpest.report.numbers import number
-from dpest.report.pictures import Picture, pictures
+from dpest.report.pictures import Picture, graph_picture, pictures
+from dpest.report.svg import DARK, LIGHT, ink_css, variables
 from dpest.report.text import loss_text, summary_rows
+from dpest.report.verdict import Outcome
 from dpest.results import Result
 
-TEMPLATE = Path(__file__).parent / "templates" / "report.html.j2"
+FOLDER = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -31,17 +37,33 @@ class PairRow:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A cell of the summary: its column, its text, and what it is sorted by."""
+
+    label: str
+    text: str
+    key: str
+
+    @property
+    def name(self) -> str:
+        """The column as a class name."""
+        return self.label.replace(" ", "-")
+
+
+@dataclass(frozen=True)
 class Card:
     """All that the page shows about one mechanism."""
 
     key: str
     entry: Entry
-    summary: tuple[str, ...]
+    cells: tuple[Cell, ...]
     loss: str
     verdict: str
+    outcome: str
     rows: tuple[tuple[str, str], ...]
     pairs: tuple[PairRow, ...]
     pictures: tuple[Picture, ...]
+    graph: Picture | None
 
 
 def report_html(report: Report) -> str:
@@ -49,24 +71,67 @@ def report_html(report: Report) -> str:
     try:
         import jinja2
     except ImportError as error:
-        raise MissingExtra("HTML reports need jinja2 and matplotlib: pip install 'dpest-loss[report]'") from error
+        raise MissingExtra("HTML reports need jinja2 and matplotlib: pip install jinja2 matplotlib") from error
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(report=report, header=SUMMARY, cards=[_card(e) for e in report.entries])
+    template = environment.from_string((FOLDER / "report.html.j2").read_text(encoding="utf-8"))
+    script = (FOLDER / "report.js").read_text(encoding="utf-8")
+    header = summary_header(report)
+    return template.render(
+        report=report,
+        header=header,
+        count=count_text(report),
+        cards=list(_cards(report, header)),
+        style=(FOLDER / "report.css").read_text(encoding="utf-8"),
+        light=variables(LIGHT),
+        dark=variables(DARK),
+        inks=ink_css("figure"),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
 
 
-def _card(entry: Entry) -> Card:
-    key = re.sub(r"[^a-z0-9]+", "-", entry.name.casefold()).strip("-") or "mechanism"
+def _cards(report: Report, header: tuple[str, ...]) -> Iterator[Card]:
+    used: set[str] = set()
+    for entry in report.entries:
+        key = plain = re.sub(r"[^a-z0-9]+", "-", entry.name.casefold()).strip("-") or "mechanism"
+        while key in used:  # two mechanisms of one name
+            key = f"{plain}-{len(used)}"
+        used.add(key)
+        yield _card(entry, key, header)
+
+
+def _card(entry: Entry, key: str, header: tuple[str, ...]) -> Card:
     return Card(
         key=key,
         entry=entry,
-        summary=summary_row(entry),
+        cells=_cells(entry, header),
         loss=loss_text(entry.result),
         verdict=f"{verdict_words(entry)}: {entry.verdict.claim}" if entry.verdict else "",
-        rows=tuple(summary_rows(entry.result)),
+        outcome=_outcome(entry),
+        rows=(*summary_rows(entry.result), *everywhere_rows(entry)),
         pairs=pair_rows(entry.result),
         pictures=tuple(pictures(entry, key)),
+        graph=graph_picture(entry, key),
     )
+
+
+def _cells(entry: Entry, header: tuple[str, ...]) -> tuple[Cell, ...]:
+    """The row of the summary; numbers are sorted by value, a loss that is not known after all others."""
+    order = {Outcome.VIOLATED: 0, Outcome.NOT_REFUTED: 1, Outcome.HOLDS: 2}
+    keys = {
+        "claim": entry.claim,
+        header[2]: entry.result.lower if math.isfinite(entry.result.lower) else 1e308,
+        ALL_INPUTS: None if entry.proved is None else min(entry.proved.lower, 1e308),
+        "verdict": order[entry.verdict.outcome] + entry.everywhere / 2 if entry.verdict else None,
+        "time": entry.result.seconds,
+    }
+    numbers = {label: repr(float(value)) for label, value in keys.items() if value is not None}
+    return tuple(Cell(label, text, numbers.get(label, text)) for label, text in zip(header, summary_row(entry), strict=True))
+
+
+def _outcome(entry: Entry) -> str:
+    """A class name for the verdict."""
+    return "" if entry.verdict is None else entry.verdict.outcome.value.replace(" ", "-")
 
 
 def pair_rows(result: Result) -> tuple[PairRow, ...]:

@@ -1,4 +1,4 @@
-"""A block of continuous output coordinates along a line: its first coordinate moves, the others stay where the loss is."""
+"""A block of continuous output coordinates along a line: one coordinate moves, the others stay where the loss is."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ FADED = 3.5  # a density this far below its peak, in logarithms, may leave the p
 STEPS = 2.0 ** np.arange(-2, 6.5, 0.5)  # distances from a kink at which the density is looked at, in scales
 NEAR = 2.0  # a place this many scales outside is still shown, with so much room around it:
 ROOM = 0.25
+STEEPEST = 700.0  # log ratios beyond this are as good as infinite
+MOST_COORDINATES = 8  # of a vector are looked at for the one that carries the loss; each costs 65 densities
 FAR = 10.0  # a coordinate that tends to infinity stays this many scales away instead
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The line through a place, along the first coordinate."""
+    """The line through a place, along one coordinate."""
 
     block: Block
     base: Floats
+    along: int = 0
 
     def log(self, side: Side, y: Floats) -> Floats:
         """ln of one side's density at points of the line."""
         rows = np.tile(self.base, (len(y), 1))
-        rows[:, 0] = y
+        rows[:, self.along] = y
         return side.log(rows)[0]
 
     def largest(self, y: Floats) -> Floats:
@@ -41,16 +44,24 @@ class Line:
         for side in (self.block.left, self.block.right):
             for kink in side.kinks():
                 terms = {-1 - v: float(c) for v, c in kink.terms}
-                if terms.get(0):
-                    rest = sum(c * self.base[j] for j, c in terms.items() if j)
-                    found.append(-(float(kink.constant) + rest) / terms[0])
-        return np.array(found or [self.base[0]])
+                if terms.get(self.along):
+                    rest = sum(c * self.base[j] for j, c in terms.items() if j != self.along)
+                    found.append(-(float(kink.constant) + rest) / terms[self.along])
+        return np.array(found or [self.base[self.along]])
+
+    def spread(self) -> float:
+        """By how much the log ratio of the two sides changes along the line, as far as a picture shows it."""
+        y = self.grid(points=65)
+        left, right = self.log(self.block.left, y), self.log(self.block.right, y)
+        with np.errstate(invalid="ignore"):
+            ratios = np.clip(np.where(left == right, 0.0, left - right), -STEEPEST, STEEPEST)
+        return float(np.ptp(ratios))
 
     def grid(self, faded: float = FADED, points: int = POINTS) -> Floats:
         """Even points where a density has not faded, and points just beside each kink and the place itself."""
         kinks = self.kinks()
         low, high = self._range(kinks, faded)
-        marks = [m for m in (*kinks, self.base[0]) if low <= m <= high]
+        marks = [m for m in (*kinks, self.base[self.along]) if low <= m <= high]
         beside = [m + side * 1e-9 * self.block.scale for m in marks for side in (-1, 1)]
         return np.unique(np.concatenate([np.linspace(low, high, points), beside]))
 
@@ -61,7 +72,7 @@ class Line:
         logs = self.largest(y)
         kept = np.flatnonzero(logs >= logs.max() - faded)
         low, high = float(y[max(kept[0] - 1, 0)]), float(y[min(kept[-1] + 1, len(y) - 1)])
-        place, near, room = float(self.base[0]), NEAR * self.block.scale, ROOM * self.block.scale
+        place, near, room = float(self.base[self.along]), NEAR * self.block.scale, ROOM * self.block.scale
         return (min(low, place - room) if low - near < place else low), (max(high, place + room) if place < high + near else high)
 
     def log_mass(self, side: Side) -> float:
@@ -75,3 +86,12 @@ def line_through(block: Block, at: Sequence[float]) -> Line:
     reach = FAR * block.scale
     base = np.clip(np.array(at or [0.0] * block.dimension, dtype=np.float64), -reach, reach)
     return Line(block, base)
+
+
+def carrying_line(block: Block, at: Sequence[float]) -> Line:
+    """The line through a place along the coordinate that changes the log ratio most."""
+    first = line_through(block, at)
+    if block.dimension == 1:
+        return first
+    lines = [Line(block, first.base, j) for j in range(min(block.dimension, MOST_COORDINATES))]
+    return max(lines, key=Line.spread)

@@ -18,6 +18,8 @@ def log_number(log_x: float, digits: int = 6) -> str:
     """exp(log_x) in few digits, also where it is too small or too large for a float."""
     if log_x == -math.inf:
         return "0"
+    if math.isnan(log_x):
+        return "(not worked out)"
     if abs(log_x) < 690:
         return f"{math.exp(log_x):.{digits}g}"
     return f"exp({log_x:.{digits}g})"

@@ -20,21 +20,27 @@ class Picture:
 
 
 def pictures(entry: Entry, key: str) -> Iterator[Picture]:
-    """What there is to draw: the outputs, the pairs, delta(epsilon), the dependence graph."""
+    """What there is to draw of the loss: the outputs, the pairs, delta(epsilon)."""
     if entry.outputs is not None:
         yield _outputs(entry, entry.outputs, f"{key}-outputs")
     if len(entry.result.pairs) > 1:
         yield _pairs(entry, f"{key}-pairs")
     if entry.profile:
         yield _profile(entry, f"{key}-profile")
-    if entry.graph:
-        svg = label_svg(entry.graph, f"Dependence graph of {entry.name}", f"{key}-graph")
-        yield Picture(svg, "Which values share noise, on the longest way through the program: from draws to what is released.")
+
+
+def graph_picture(entry: Entry, key: str) -> Picture | None:
+    """The dependence graph, which stands beside the source."""
+    if not entry.graph:
+        return None
+    svg = label_svg(entry.graph, f"Dependence graph of {entry.name}", f"{key}-graph")
+    return Picture(svg, "Which values share noise, on the longest way through the program: from draws to what is released.")
 
 
 def _outputs(entry: Entry, outputs: OutputTable, key: str) -> Picture:
     svg = figure_svg(plot_outputs(outputs, entry.result), outputs_words(outputs, entry.name), key)
-    caption = "The output under both inputs of the worst pair; below, the log ratio. A triangle marks the largest."
+    caption = "The output under both inputs of the worst pair; below, the log ratio. A triangle marks the witness"
+    caption += ", a heavy line where it goes on." if outputs.ray else "."
     part = f" One of {outputs.parts} independent parts of the output." if outputs.parts > 1 else ""
     fixed = " The other coordinates are held where the loss is largest." if outputs.slice else ""
     stars = " * is any number." if any("*" in label for label in outputs.labels) else ""
@@ -49,7 +55,7 @@ def _pairs(entry: Entry, key: str) -> Picture:
 def _profile(entry: Entry, key: str) -> Picture:
     start = number(entry.profile[0].delta, 3)
     words = f"delta as a function of epsilon for {entry.name}, falling from {start} at epsilon 0"
-    svg = figure_svg(plot_points(entry.profile, entry.result.epsilon), words, key)
+    svg = figure_svg(plot_points(entry.profile, entry.result.epsilon, entry.result), words, key)
     return Picture(svg, "delta(epsilon): on and above the curve the worst pair is (epsilon, delta)-close.")
 
 

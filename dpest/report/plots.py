@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from dpest.sampling.audit.choose import ScoreLaws
     from dpest.sampling.audit.result import AuditResult
 
 WIDTH = 6.0
 MAX_BARS = 16
+SMALLEST = 1e-15  # a delta below this is drawn as zero: doubles do not resolve it beside 1
+LONGEST_TITLE = 76  # letters that fit above a picture
 LEFT: dict[str, Any] = {"color": "#1b4965", "linestyle": "-", "label": "D"}
 RIGHT: dict[str, Any] = {"color": "#c1440e", "linestyle": "--", "label": "D'"}
 
@@ -43,6 +46,7 @@ def plot_outputs(outputs: OutputTable, result: Result | None = None) -> Figure:
         axes[1][column].axhline(0, color="black", linewidth=0.8)
         if result is not None and outputs.parts == 1 and not outputs.slice:
             _loss_lines(axes[1][column], result)
+    _title(figure, result, "output under D and D', and the log ratio")
     axes[0][0].legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderpad=0)
     axes[1][0].set_ylabel("ln(D / D')")
     return figure
@@ -64,6 +68,7 @@ def plot_pairs(result: Result) -> Figure:
     ax.set_xlabel("loss (largest log ratio)")
     ax.set_xlim(0, 1.22 * cap)
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    _title(figure, result, "loss of each pair", name_pair=False)
     return figure
 
 
@@ -72,38 +77,65 @@ def plot_profile(result: Result) -> Figure:
     points = profile_points(result)
     if not points:
         raise NotCovered("delta(eps) is not known here, or takes too long to draw: ask result.delta(eps) at single points")
-    return plot_points(points, result.epsilon)
+    return plot_points(points, result.epsilon, result)
 
 
-def plot_points(points: Sequence[ProfilePoint], epsilon: float) -> Figure:
-    """delta(epsilon) through points, with its bracket as a band and the loss as a line."""
+def plot_points(points: Sequence[ProfilePoint], epsilon: float, result: Result | None = None) -> Figure:
+    """delta(epsilon) through points on a logarithmic axis, with its bracket as a band and the loss as a line."""
     figure = new_figure(2.9)
     ax = figure.subplots()
+    tiny = 0.3 * min((p.delta for p in points if p.delta > SMALLEST), default=SMALLEST)
     xs = [p.epsilon for p in points]
-    ax.plot(xs, [p.delta for p in points], color="black")
-    ax.fill_between(xs, [p.lower for p in points], [p.upper for p in points], color="0.8", linewidth=0)
+    ax.plot(xs, [max(p.delta, 0.1 * tiny) for p in points], color="black")  # what is zero leaves at the bottom
+    low, high = [max(p.lower, 0.1 * tiny) for p in points], [max(p.upper, 0.1 * tiny) for p in points]
+    ax.fill_between(xs, low, high, color="0.8", linewidth=0)
+    ax.set(yscale="log", ylim=(tiny, None))
     if epsilon < math.inf:
         ax.axvline(epsilon, color="black", linestyle=":", linewidth=1)
         place: dict[str, Any] = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
         ax.annotate(f"loss {epsilon:.4g}", (epsilon, ax.get_ylim()[1]), **place)
-    smallest = min((p.delta for p in points if p.delta > 0), default=1.0)
-    if smallest < 1e-3 * max(p.delta for p in points):
-        ax.set(yscale="log", ylim=(max(0.3 * smallest, 1e-16), None))
-    else:
-        ax.set_ylim(bottom=0)
     ax.set_xlim(left=0)
     ax.set_xlabel("epsilon")
     ax.set_ylabel("delta(epsilon)")
+    _title(figure, result, "delta(epsilon)")
     return figure
+
+
+def _title(figure: Figure, result: Result | None, what: str, name_pair: bool = True) -> None:
+    """Mechanism, pair and what is drawn, above the picture."""
+    if result is not None:
+        pair = f" on {result.pair.name}" if name_pair and result.pair.name else ""
+        words = f"{result.mechanism}{pair}: {what}"
+        figure.suptitle(words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…", fontsize="medium")
 
 
 def plot_audit(result: AuditResult) -> Figure:
-    """The log ratio of ever larger events with the chosen one and its bound, and how far claims are refuted."""
-    figure = new_figure(3.2)
-    events, claims = figure.subplots(1, 2)
+    """Both laws along the score with the event; the log ratio of ever larger events with its bound; claims that are refuted."""
+    if result.laws is None:
+        figure = new_figure(3.2)
+        events, claims = figure.subplots(1, 2)
+    else:
+        figure = new_figure(5.4)
+        panels = figure.subplot_mosaic([["laws", "laws"], ["events", "claims"]])
+        _score(panels["laws"], result.laws)
+        events, claims = panels["events"], panels["claims"]
     _events(events, result)
     _claims(claims, result)
     return figure
+
+
+def _score(ax: Axes, laws: ScoreLaws) -> None:
+    """Both laws along the score, the event shaded; outputs beyond the edges are drawn in the outermost bins."""
+    edges = list(laws.edges)
+    for shares, style in ((laws.left, LEFT), (laws.right, RIGHT)):
+        inner = list(shares[1:-1])
+        inner[0] += shares[0]
+        inner[-1] += shares[-1]
+        ax.stairs(inner, edges, color=style["color"], linestyle=style["linestyle"], label=style["label"])
+    cut = min(max(laws.cut, edges[0]), edges[-1])
+    ax.axvspan(*((cut, edges[-1]) if laws.above else (edges[0], cut)), color="0.9", linewidth=0, zorder=0, label="the event")
+    ax.set(xlabel="score of an output (estimated log likelihood ratio)", ylabel="share of outputs")
+    ax.legend(frameon=False, fontsize="small")
 
 
 def _events(ax: Axes, result: AuditResult) -> None:
@@ -144,11 +176,12 @@ def _claims(ax: Axes, result: AuditResult) -> None:
 
 
 def new_figure(height: float) -> Figure:
+    """An empty figure of that height in inches, which shows itself in a notebook."""
     try:
-        from matplotlib.figure import Figure
+        from dpest.report.drawing import Drawing
     except ImportError as error:
-        raise MissingExtra("plots need matplotlib: pip install 'dpest-loss[report]'") from error
-    return Figure(figsize=(WIDTH, height), layout="constrained")
+        raise MissingExtra("plots need matplotlib: pip install matplotlib") from error
+    return Drawing(figsize=(WIDTH, height), layout="constrained")
 
 
 def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
@@ -162,7 +195,8 @@ def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
     ratios = [log_ratio(outputs.log_left[i], outputs.log_right[i]) for i in chosen]
     cap = _cap(ratios)
     bottom.bar(list(xs), [_clamp(r, cap) for r in ratios], 0.6, color="0.55", edgecolor="black")
-    _mark(bottom, list(xs), ratios, cap)
+    _signs(bottom, list(xs), ratios, cap)
+    _mark_row(bottom, chosen, ratios, cap, outputs)
     top.set_ylabel("probability")
     top.set_xticks([])
     labels = [_short(outputs.labels[i]) for i in chosen]
@@ -178,7 +212,8 @@ def _curves(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
     ratios = [log_ratio(a, b) for a, b in zip(outputs.log_density_left, outputs.log_density_right, strict=True)]
     cap = _cap(ratios)
     bottom.plot(outputs.y, [_clamp(r, cap) for r in ratios], color="black")
-    _mark(bottom, outputs.y, ratios, cap)
+    _signs(bottom, outputs.y, ratios, cap)
+    _mark_place(bottom, ratios, cap, outputs)
     top.set_ylabel("density")
     top.set_ylim(bottom=0)
     top.set_xticklabels([])
@@ -192,6 +227,7 @@ def chosen_rows(outputs: OutputTable, limit: int = MAX_BARS) -> list[int]:
         return list(every)
     ratios = [log_ratio(a, b) for a, b in zip(outputs.log_left, outputs.log_right, strict=True)]
     extremes = {max(every, key=ratios.__getitem__), min(every, key=ratios.__getitem__)}
+    extremes |= set() if outputs.marked is None else {outputs.marked}
     likeliest = sorted(every, key=lambda i: -max(outputs.log_left[i], outputs.log_right[i]))
     return sorted([*extremes, *[i for i in likeliest if i not in extremes][: limit - len(extremes)]])
 
@@ -201,16 +237,52 @@ def log_ratio(left: float, right: float) -> float:
     return 0.0 if left == right else left - right
 
 
-def _mark(ax: Axes, xs: Sequence[float], ratios: Sequence[float], cap: float) -> None:
-    """A triangle on the largest log ratio, and a sign on infinite ones (on a curve, on the first)."""
+def _signs(ax: Axes, xs: Sequence[float], ratios: Sequence[float], cap: float) -> None:
+    """A sign on infinite log ratios (on a curve, on the first)."""
     infinite = [i for i, ratio in enumerate(ratios) if math.isinf(ratio)]
     for i in infinite if len(ratios) <= MAX_BARS else infinite[:1]:
         ax.annotate("∞", (xs[i], _clamp(ratios[i], cap) / 2), ha="center", va="center", fontsize="x-large")
-    best = max(range(len(ratios)), key=lambda i: abs(ratios[i]))
-    if ratios[best] == 0:
+
+
+def _largest(ratios: Sequence[float], among: Sequence[int], sign: int) -> int:
+    """Where the log ratio is largest in the direction of the witness."""
+    return max(among, key=lambda i: sign * ratios[i] if sign else abs(ratios[i]))
+
+
+def _triangle(ax: Axes, x: float, ratio: float, cap: float) -> None:
+    if ratio:
+        # A fill of its own: plain black is left out of SVG, and would not follow the colours of a page.
+        look: dict[str, Any] = {"color": "black", "markerfacecolor": "#333333", "markersize": 8, "clip_on": False, "zorder": 5}
+        ax.plot([x], [_clamp(ratio, cap)], marker="v" if ratio > 0 else "^", **look)
+
+
+def _mark_row(ax: Axes, chosen: Sequence[int], ratios: Sequence[float], cap: float, outputs: OutputTable) -> None:
+    """A triangle on the output that is the witness."""
+    rows = [x for x, i in enumerate(chosen) if i == outputs.marked] or range(len(chosen))
+    best = _largest(ratios, rows, outputs.sign)
+    _triangle(ax, best, ratios[best], cap)
+
+
+def _mark_place(ax: Axes, ratios: Sequence[float], cap: float, outputs: OutputTable) -> None:
+    """A triangle where the witness lies; a heavy line where it goes on; an arrow where it lies beyond the picture."""
+    y, place = outputs.y, outputs.place
+    if place is None:
+        best = _largest(ratios, range(len(y)), outputs.sign)
+        _triangle(ax, y[best], ratios[best], cap)
         return
-    up, height = ratios[best] > 0, _clamp(ratios[best], cap)
-    ax.plot([xs[best]], [height], marker="v" if up else "^", color="black", markersize=8)
+    if not y[0] <= place <= y[-1]:
+        end, way = (0, "←") if place < y[0] else (len(y) - 1, "→")
+        _triangle(ax, y[end], ratios[end], cap)
+        height = _clamp(ratios[end], cap) * 0.55
+        ax.annotate(f"{way} {place:.4g}".replace("inf", "∞"), (y[end], height), ha="right" if end else "left", va="center")
+        return
+    nearest = min(range(len(y)), key=lambda i: abs(y[i] - place))
+    beside = [i for i in range(nearest - 2, nearest + 3) if 0 <= i < len(y) and abs(y[i] - place) <= 1e-6 * (y[-1] - y[0])]
+    best = _largest(ratios, beside or [nearest], outputs.sign)
+    _triangle(ax, place, ratios[best], cap)
+    if outputs.ray:
+        beyond = [i for i in range(len(y)) if (y[i] - place) * outputs.ray >= 0]
+        ax.plot([y[i] for i in beyond], [_clamp(ratios[i], cap) for i in beyond], color="black", linewidth=3)
 
 
 def _loss_lines(ax: Axes, result: Result) -> None:

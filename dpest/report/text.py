@@ -71,8 +71,6 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
         yield "pairs", f"{len(result.pairs)} looked at, both directions"
     if result.witness is not None:
         yield "witness", witness_text(result.witness)
-    if math.isinf(result.epsilon) and any(p.profile is not None for p in result.pairs):
-        yield "curve", "no pure epsilon: ask .epsilon_at(1e-5) or .delta(1.0), on the command line --delta 1e-5"
     yield "method", _method(result)
     if result.interrupted:
         yield "interrupted", "stopped before the end; this is the answer so far"
@@ -85,7 +83,7 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
 def _with_delta(result: Result) -> str:
     """Where to go on from an infinite loss, which says nothing about (epsilon, delta)-privacy."""
     ask = "estimate(mechanism, pair).epsilon_at(1e-6)" if result.scope != PAIRS else "result.epsilon_at(1e-6)"
-    return f"no epsilon holds at delta = 0; with a delta > 0 one may: {ask}, or dpest check --epsilon 1 --delta 1e-6"
+    return f"no epsilon holds at delta = 0; with a delta > 0 one may: {ask}, on the command line dpest estimate ... --delta 1e-6"
 
 
 def _method(result: Result) -> str:

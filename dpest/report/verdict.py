@@ -14,6 +14,7 @@ from dpest.inputs.pairs import is_real
 from dpest.report.numbers import bracket, loss
 from dpest.report.text import evidence_text
 from dpest.results import PAIRS, DeltaWitness, Evidence, Result
+from dpest.run.sudden_exit import no_sudden_exit
 
 # Noise scales such as 1 / eps are rounded to floats: a claim is violated only beyond that.
 ROUNDING = 1e-12
@@ -56,9 +57,10 @@ class Verdict:
 
 @contextmanager
 def verdict_or_error(name: str) -> Iterator[None]:
-    """Nothing but a verdict, an error or Ctrl-C leads out of this block: `sys.exit(0)` in a mechanism becomes an error."""
+    """Nothing but a verdict, an error or Ctrl-C leads out of this block: `sys.exit(0)` and `os._exit(0)` become errors."""
     try:
-        yield
+        with no_sudden_exit():
+            yield
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as leaving:

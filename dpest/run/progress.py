@@ -15,7 +15,7 @@ LINE_SECONDS = 10.0
 
 
 class Progress(Protocol):
-    """Called with the samples done, their total, and what is being done."""
+    """Called with what is done (samples, or parts of a proof), the total, and what is being done."""
 
     def __call__(self, done: int, total: int, message: str) -> None: ...
 
@@ -37,7 +37,10 @@ def shown(progress: Any) -> Iterator[Progress]:
 class Bar:
     """A progress bar that appears only when the run lasts longer than two seconds."""
 
-    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic, unit: str = "samples"
+    ) -> None:
+        self._unit = unit
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._start = clock()
@@ -66,7 +69,7 @@ class Bar:
             self._on_terminal(done, total, message, now)
         elif now - self._last_line >= LINE_SECONDS:
             self._last_line = now
-            self._stream.write(f"dpest: {_words(done, total, message, now)}\n")
+            self._stream.write(f"dpest: {_words(done, total, message, now, self._unit)}\n")
             self._stream.flush()
         self._shown = True
 
@@ -74,7 +77,7 @@ class Bar:
         if self._rich is None:
             self._rich = _rich_bar(self._stream)
         if self._rich is False:
-            self._stream.write(f"\r\x1b[2Kdpest: {_words(done, total, message, now)}")
+            self._stream.write(f"\r\x1b[2Kdpest: {_words(done, total, message, now, self._unit)}")
             self._stream.flush()
         else:
             self._rich.update(self._rich.task_ids[0], completed=done, total=total, description=message)
@@ -92,9 +95,19 @@ class Bar:
             self._stream.flush()
 
 
-def _words(done: int, total: int, message: str, seconds: float) -> str:
+@contextmanager
+def showing(progress: Progress | bool | None, unit: str) -> Iterator[Progress]:
+    """What work in these units reports to: a bar on a terminal, a bar wherever it is asked for, a callback or nothing."""
+    if progress is True or (progress is None and sys.stderr.isatty()):
+        with Bar(unit=unit) as bar:
+            yield bar
+    else:
+        yield progress if callable(progress) else silent
+
+
+def _words(done: int, total: int, message: str, seconds: float, unit: str) -> str:
     left = seconds * (total - done) / done if done else 0.0
-    return f"{message}: {done:,} of {total:,} samples ({100 * done // max(total, 1)} %), about {left:.0f} s left"
+    return f"{message}: {done:,} of {total:,} {unit} ({100 * done // max(total, 1)} %), about {left:.0f} s left"
 
 
 def _rich_bar(stream: TextIO) -> Any:

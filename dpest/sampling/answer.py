@@ -18,14 +18,15 @@ from dpest.run.executors import Automatic, opened
 from dpest.run.fingerprint import fingerprint
 from dpest.run.progress import Progress, shown
 from dpest.run.streams import resolve_seed
+from dpest.sampling.audit.outputs import Keys
+from dpest.sampling.audit.table import aligned
 from dpest.sampling.from_samples import conclude
 from dpest.sampling.gathering import CHOOSING_SHARE, STORED, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
 from dpest.sampling.result import Facts, nothing_yet, result_from
-from dpest.sampling.sources import TracedSampler
-from dpest.sampling.support import possible_outcomes
+from dpest.sampling.sources import Source, TracedSampler
+from dpest.sampling.support import covers
 from dpest.sampling.table import Table
 from dpest.sampling.tables import cell_tables, outcome_tables
-from dpest.trace.columns import Sampler
 
 DEFAULT_SAMPLES = 1_000_000
 _SMALL_CHUNK = 1 << 15
@@ -34,7 +35,7 @@ _FEWEST_SAMPLES = 100
 
 
 def estimate_by_sampling(
-    mechanism: Callable[..., Any] | Sampler,
+    mechanism: Callable[..., Any] | Source,
     pairs: Sequence[Pair],
     *,
     params: Mapping[str, Any] | None = None,
@@ -63,20 +64,20 @@ def estimate_by_sampling(
             for data in question.inputs:
                 sampler.check(data)
         place = stack.enter_context(opened(Automatic() if executor is None else executor))
-        tables, gathered = _gathered(question, samples, place, store, show)
+        tables, outcomes, gathered = _gathered(question, samples, place, store, show)
     name = str(getattr(mechanism, "__name__", type(mechanism).__name__))
     seconds = time.perf_counter() - start
     facts = Facts(reason, name, confidence, seconds, gathered.done, gathered.interrupted, seed)
     if not gathered.done:
         return nothing_yet(pairs, facts)
-    exhaustive = not tables[0].learned and _exhaustive(mechanism, question, params, tables[0])
+    exhaustive = outcomes is not None and callable(mechanism) and covers(outcomes, mechanism, question.inputs, params or {})
     return result_from(conclude(tables, 1 - confidence, exhaustive=exhaustive), tables, pairs, facts, exhaustive=exhaustive)
 
 
 def _gathered(
     question: Question, samples: int, place: Executor | Automatic | None, store: Checkpoint | None, show: Progress
-) -> tuple[list[Table], Gathered[Parts]]:
-    """Learn, then count."""
+) -> tuple[list[Table], Keys | None, Gathered[Parts]]:
+    """Learn, then count: a table for each pair, and the outcomes that were seen, where they repeat."""
     nothing: tuple[Model | None, ...] = ()
     show(0, samples, "looking at a first sample")
     learn = Learn(question, samples)
@@ -84,7 +85,7 @@ def _gathered(
         learn, Chunks(1, 1), lambda _, found: (found,), nothing, checkpoint=store, key="learn", known=STORED
     )
     if not learned.state:
-        return [], Gathered(([], []), 0, interrupted=True)
+        return [], None, Gathered(([], []), 0, interrupted=True)
     model = learned.state[0]
     chunks = _chunks(samples)
     work: CountOutcomes | CountCells = CountOutcomes(question) if model is None else CountCells(question, model)
@@ -94,7 +95,10 @@ def _gathered(
     gathered = run_chunks(
         count, chunks, fold, empty, executor=place, checkpoint=store, progress=show, message="counting", key="count", known=STORED
     )
-    return (outcome_tables(question, gathered.state) if model is None else cell_tables(model, gathered.state)), gathered
+    if model is not None:
+        return cell_tables(model, gathered.state), None, gathered
+    seen = aligned([outcomes for part in gathered.state for outcomes in part])
+    return outcome_tables(question, seen), seen.keys, gathered
 
 
 def _chunks(samples: int) -> Chunks:
@@ -103,12 +107,6 @@ def _chunks(samples: int) -> Chunks:
     return Chunks(samples, size)
 
 
-def _exhaustive(mechanism: Any, question: Question, params: Mapping[str, Any] | None, table: Table) -> bool:
-    """Whether the outcomes that were counted are all that the program can have."""
-    if not callable(mechanism):
-        return False
-    possible = possible_outcomes(mechanism, question.inputs, params or {})
-    return possible is not None and possible <= table.outcomes
 
 
 def _seed(seed: int | None, checkpoint: str | Path | None) -> int:

@@ -1,16 +1,15 @@
-"""Events chosen on one part of the samples, and what the other part says of them."""
+"""Sets of cells as events: their counts, the choice of one on one part of the samples, and its bound on another."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from dpest.numerics.binomial import ratio_lower, ratio_lower_clopper_pearson
 from dpest.results import Direction
+from dpest.sampling.audit.bounds import Counts, epsilon_lower
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -18,7 +17,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Counts:
+class CellCounts:
     """How many of the samples of each input fall into each cell."""
 
     left: Ints
@@ -28,18 +27,18 @@ class Counts:
         """The counts with the input that is claimed to be likelier first."""
         return (self.left, self.right) if direction is Direction.LEFT else (self.right, self.left)
 
-    def hits(self, event: Event) -> Hits:
+    def hits(self, event: CellSet) -> Hits:
         """The counts of an event."""
         p, q = self.towards(event.direction)
         return Hits(int(p[event.cells].sum()), int(p.sum()), int(q[event.cells].sum()), int(q.sum()))
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.left + other.left, self.right + other.right)
+    def __add__(self, other: CellCounts) -> CellCounts:
+        return CellCounts(self.left + other.left, self.right + other.right)
 
 
 @dataclass(frozen=True)
-class Event:
-    """A set of cells, and the input under which it is claimed to be likelier."""
+class CellSet:
+    """An event that is a set of cells, and the input under which it is claimed to be likelier."""
 
     cells: Mask
     direction: Direction
@@ -68,10 +67,8 @@ class Hits:
 
     def lower(self, alpha: float, *, given_total: bool) -> float:
         """A lower bound on the event's log ratio, at level alpha."""
-        if not self.of_more or not self.of_fewer:
-            return 0.0
-        bound = ratio_lower if given_total else ratio_lower_clopper_pearson
-        return float(bound(self.more, self.of_more, self.fewer, self.of_fewer, alpha))
+        counts = Counts(self.more, self.fewer, self.of_more, self.of_fewer)
+        return epsilon_lower(counts, Direction.LEFT, alpha, given_total=given_total)
 
     def times(self, factor: int) -> Hits:
         """The same frequencies in a larger sample."""
@@ -80,67 +77,3 @@ class Hits:
 
 def _log_share(k: int, n: int) -> float:
     return math.log(k) - math.log(n) if k else -math.inf
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """An event with the promise that made it the choice, and the bound that suits its size."""
-
-    event: Event
-    promise: float
-    given_total: bool
-
-
-def choose(counts: Counts, orders: Sequence[Ints], direction: Direction, *, singles: bool, caution: float) -> Chosen:
-    """The event with the best promise: its log ratio less `caution` standard errors.
-
-    Cells are joined in the given orders, which must not come from the same samples. Single cells are looked at too
-    where that is asked for; the best of many promises too much, and so they need more caution.
-    """
-    p, q = counts.towards(direction)
-    candidates = [_joined(p, q, order, caution) for order in orders]
-    if singles:
-        alone = promise(p, p.sum(), q, q.sum(), caution + math.sqrt(2 * math.log(len(p))))
-        candidates.append((float(alone.max()), np.array([int(np.argmax(alone))])))
-    best, cells = max(candidates, key=lambda c: c[0])
-    event = Event(np.isin(np.arange(len(p)), cells), direction)
-    return Chosen(event, best, _prefers_total(counts.hits(event)))
-
-
-def ratio_order(counts: Counts, direction: Direction) -> Ints:
-    """Cells in the order of their ratios, likeliest for the direction first."""
-    p, q = counts.towards(direction)
-    # Five more hits on either side: a cell seen once under one input alone does not come first.
-    return np.argsort(-np.log((p + 5.0) / (q + 5.0 * q.sum() / max(p.sum(), 1))), kind="stable")
-
-
-def score_order(scores: Floats, direction: Direction) -> Ints:
-    """Cells in the order of scores, which are high where the first input is likelier."""
-    return np.argsort(scores if direction is Direction.RIGHT else -scores, kind="stable")
-
-
-def _joined(p: Ints, q: Ints, order: Ints, caution: float) -> tuple[float, Ints]:
-    promises = promise(np.cumsum(p[order]), p.sum(), np.cumsum(q[order]), q.sum(), caution)
-    best = int(np.argmax(promises))
-    return float(promises[best]), order[: best + 1]
-
-
-def promise(p: Ints, n: int, q: Ints, m: int, caution: float) -> Floats:
-    """The log ratio less `caution` errors; where that is below 0, how far the ratio is from 0 counts, in errors.
-
-    The logarithm of a small count is far from normal, and a count of 0 has an upper limit too: the limit of a root is
-    used, sqrt(q + 3/8) being nearly normal with error 1/2 (Anscombe 1948), and the two sides' distances to their limits
-    are added as squares (Zou and Donner 2008).
-    """
-    more, fewer = p + 0.5, q + 0.5
-    ratio: Floats = np.log(more / (n + 1)) - np.log(fewer / (m + 1))
-    below = caution * np.sqrt(np.maximum(1 / more - 1 / (n + 1), 1e-12))
-    above = np.log(np.square(np.sqrt(q + 0.375) + caution / 2) / fewer) * np.sqrt(np.maximum(1 - fewer / (m + 1), 1e-12))
-    distance = np.hypot(below, above)
-    sure = ratio - distance
-    return np.where(p > 0, np.where(sure > 0, sure, caution * (ratio / distance - 1)), -np.inf)
-
-
-def _prefers_total(hits: Hits) -> bool:
-    """Which of two bounds suits: both are valid, and the samples that bound must not be asked."""
-    return hits.lower(0.05, given_total=True) >= hits.lower(0.05, given_total=False)

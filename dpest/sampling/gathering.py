@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -11,35 +12,36 @@ import numpy.typing as npt
 
 from dpest.inputs.pairs import Pair
 from dpest.run.streams import stream
-from dpest.sampling.coding import Coder, Leaf, learn_coder
-from dpest.sampling.scoring import Score, learn_score
-from dpest.sampling.tally import Tally, merged, tally
-from dpest.trace.columns import Columns, Hole, Sampler, Shape
+from dpest.sampling.audit.additive import Additive
+from dpest.sampling.audit.cells import Cells, Column, Reading
+from dpest.sampling.audit.outputs import Batch
+from dpest.sampling.audit.table import NOTHING, Outcomes, RowTable, is_discrete, tally
+from dpest.sampling.learned import Learned, learn
+from dpest.sampling.sources import Source, TracedSampler
+from dpest.trace.columns import Rng
 
 BLOCK = 1 << 16
 CHOOSING_SHARE = 0.3
-_PILOT = 1 << 12
+_PILOT = 1 << 14
 _LEARNING = 1 << 18  # outputs of one input from which a score is learned; fewer where there are many pairs
 _LEARNING_TOTAL = 1 << 19
-_MOST_OUTCOMES = 1 << 13
-_MOST_SINGLES = 0.05
 # The places that draw: each has streams of its own.
 _PILOT_KEY, _LEARNING_KEY, _COUNTING_KEY, HALVING_KEY = range(4)
 
-Cells = npt.NDArray[np.int64]
+CellTable = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Question:
     """The sampler, the distinct inputs, and each pair as two of them."""
 
-    sampler: Sampler
+    source: Source
     inputs: tuple[Any, ...]
     pairs: tuple[tuple[int, int], ...]
     seed: int
 
     @classmethod
-    def of(cls, sampler: Sampler, pairs: Sequence[Pair], seed: int) -> Question:
+    def of(cls, source: Source, pairs: Sequence[Pair], seed: int) -> Question:
         """Inputs that several pairs share are sampled once."""
         place: dict[str, int] = {}
         inputs: list[Any] = []
@@ -50,22 +52,21 @@ class Question:
                     place[key] = len(inputs)
                     inputs.append(data)
         named = [(repr(p.to_dict()["D"]), repr(p.to_dict()["D_prime"])) for p in pairs]
-        return cls(sampler, tuple(inputs), tuple((place[a], place[b]) for a, b in named), seed)
+        return cls(source, tuple(inputs), tuple((place[a], place[b]) for a, b in named), seed)
 
-    def draw(self, which: int, count: int, *key: int) -> Columns:
+    def draw(self, which: int, count: int, *key: int) -> Batch:
         """Outputs on one of the inputs, from the stream of this key."""
-        return self.sampler.draw(self.inputs[which], count, stream(self.seed, *key, which))
+        return self.source.draw(self.inputs[which], count, stream(self.seed, *key, which))
+
+    def blocks(self, which: int, index: int, count: int) -> Iterator[tuple[Any, int, Rng]]:
+        """What to draw for one chunk that is counted, some outputs at a time."""
+        rng = stream(self.seed, _COUNTING_KEY, index, which)
+        for start in range(0, count, BLOCK):
+            yield self.inputs[which], min(BLOCK, count - start), rng
 
 
-@dataclass(frozen=True)
-class Model:
-    """What was learned before counting: None where whole outcomes are counted."""
-
-    coder: Coder
-    scores: tuple[Score, ...]
-
-
-STORED = (Model, Coder, Leaf, Score, Shape, Hole)  # what a checkpoint may hold
+Model = tuple[Learned, ...]  # what was learned for each pair before counting; None where whole outcomes are counted
+STORED = (Learned, Additive, RowTable, Cells, Column, Reading, Batch, Outcomes)  # what a checkpoint may hold
 
 
 @dataclass(frozen=True)
@@ -78,32 +79,11 @@ class Learn:
     def __call__(self, index: int, count: int) -> Model | None:
         q = self.question
         pilot = [q.draw(i, min(_PILOT, max(64, self.samples // 8)), _PILOT_KEY) for i in range(len(q.inputs))]
-        if countable(pilot):
+        if is_discrete(*pilot):
             return None
         size = min(_LEARNING, _LEARNING_TOTAL // len(q.pairs), max(256, self.samples // 4))
         sample = [q.draw(i, size, _LEARNING_KEY) for i in range(len(q.inputs))]
-        coder = learn_coder(sample)
-        codes = [coder.codes(columns) for columns in sample]
-        return Model(coder, tuple(learn_score(codes[a], codes[b], coder.sizes, coder.unordered) for a, b in q.pairs))
-
-
-def countable(samples: Sequence[Columns]) -> bool:
-    """Whether outcomes repeat so often that counting them tells everything."""
-    rows = sum(columns.rows for columns in samples)
-    counts: Tally = {}
-    for columns in samples:
-        if _looks_continuous(columns):
-            return False
-        counts = merged(counts, tally(columns))
-        if len(counts) > _MOST_OUTCOMES:
-            return False
-    return sum(1 for c in counts.values() if c == 1) <= _MOST_SINGLES * rows
-
-
-def _looks_continuous(columns: Columns) -> bool:
-    """A cheap look before rows are made into keys: a column without repetitions in the largest group."""
-    group = max(columns.groups, key=lambda g: g.rows)
-    return group.rows >= 50 and any(len(np.unique(v[:50])) == 50 for v in group.values if v.dtype.kind == "f")
+        return tuple(learn(sample[a], sample[b], self.samples) for a, b in q.pairs)
 
 
 @dataclass(frozen=True)
@@ -112,20 +92,17 @@ class CountOutcomes:
 
     question: Question
 
-    def __call__(self, index: int, count: int) -> tuple[int, list[Tally]]:
-        return index, [self._tally(which, index, count) for which in range(len(self.question.inputs))]
+    def __call__(self, index: int, count: int) -> tuple[int, list[Outcomes]]:
+        inputs = range(len(self.question.inputs))
+        return index, [sum(starmap(self._outcomes, self.question.blocks(i, index, count)), NOTHING) for i in inputs]
 
-    def empty(self) -> list[Tally]:
+    def _outcomes(self, data: Any, size: int, rng: Rng) -> Outcomes:
+        source = self.question.source
+        return source.outcomes(data, size, rng) if isinstance(source, TracedSampler) else tally(source.draw(data, size, rng))
+
+    def empty(self) -> list[Outcomes]:
         """No counts."""
-        return [{} for _ in self.question.inputs]
-
-    def _tally(self, which: int, index: int, count: int) -> Tally:
-        q = self.question
-        counts: Tally = {}
-        rng = stream(q.seed, _COUNTING_KEY, index, which)
-        for at in range(0, count, BLOCK):
-            counts = merged(counts, tally(q.sampler.draw(q.inputs[which], min(BLOCK, count - at), rng)))
-        return counts
+        return [NOTHING for _ in self.question.inputs]
 
 
 @dataclass(frozen=True)
@@ -135,21 +112,19 @@ class CountCells:
     question: Question
     model: Model
 
-    def __call__(self, index: int, count: int) -> tuple[int, list[Cells]]:
+    def __call__(self, index: int, count: int) -> tuple[int, list[CellTable]]:
         q, found = self.question, self.empty()
         for which in range(len(q.inputs)):
-            rng = stream(q.seed, _COUNTING_KEY, index, which)
-            for at in range(0, count, BLOCK):
-                codes = self.model.coder.codes(q.sampler.draw(q.inputs[which], min(BLOCK, count - at), rng))
-                for cells, score, pair in zip(found, self.model.scores, q.pairs, strict=True):
-                    for side in (0, 1):
-                        if pair[side] == which:
-                            cells[side] += np.bincount(score.cells(codes), minlength=score.size)
+            for batch in starmap(q.source.draw, q.blocks(which, index, count)):
+                for counts, learned, pair in zip(found, self.model, q.pairs, strict=True):
+                    if which in pair:
+                        here = np.bincount(learned.cells(batch), minlength=learned.size)
+                        counts[[side for side in (0, 1) if pair[side] == which]] += here
         return index, found
 
-    def empty(self) -> list[Cells]:
+    def empty(self) -> list[CellTable]:
         """No counts."""
-        return [np.zeros((2, score.size), dtype=np.int64) for score in self.model.scores]
+        return [np.zeros((2, learned.size), dtype=np.int64) for learned in self.model]
 
 
 Parts = tuple[list[Any], list[Any]]
@@ -178,4 +153,4 @@ class Fold:
 
 
 def _added(total: list[Any], more: list[Any]) -> list[Any]:
-    return [merged(a, b) if isinstance(a, dict) else a + b for a, b in zip(total, more, strict=True)]
+    return [a + b for a, b in zip(total, more, strict=True)]

@@ -16,7 +16,7 @@ from dpest.trace.columns import HOLE, NAN_KEY, Group
 def joint_samples(values: Sequence[Any], size: int, rng: np.random.Generator) -> npt.NDArray[Any]:
     """`size` rows, one column for each value; floats where all are numbers, else objects."""
     held = [v if isinstance(v, Dist) else _held(v) for v in values]
-    drawn = TracedSampler(lambda _: held).draw(None, size, rng)
+    drawn = TracedSampler(lambda _: held).groups(None, size, rng)
     table = np.concatenate([_rows(group) for group in drawn.groups])
     table = table[rng.permutation(len(table))]  # rows come path by path
     try:

@@ -9,11 +9,15 @@ Arrays are computed when a condition or the output needs them, and rows that are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
 
 from dpest.errors import MechanismError
 from dpest.lang.nodes import NODES, Draw, Node, Where, ancestors
+from dpest.sampling.audit.outputs import Batch, encode_groups
+from dpest.sampling.audit.table import Outcomes, tally
 from dpest.sampling.rows import Rows
 from dpest.trace.against_program import SECONDS
 from dpest.trace.columns import HOLE, Columns, Group, Rng, Shape, constant_key
@@ -28,6 +32,13 @@ MOST_SPOTS = 200_000
 MOST_LOOKED_AHEAD = 500
 
 
+class Source(Protocol):
+    """What can be sampled: outputs of a mechanism on one input."""
+
+    def draw(self, data: Any, size: int, rng: Rng, /) -> Batch:
+        """`size` independent outputs on `data`."""
+
+
 class TracedSampler:
     """A mechanism written with dpest draws, ready to be sampled."""
 
@@ -39,8 +50,20 @@ class TracedSampler:
     def __reduce__(self) -> tuple[Any, ...]:
         return TracedSampler, (self.mechanism, self.params)
 
-    def draw(self, data: Any, size: int, rng: Rng) -> Columns:
+    def draw(self, data: Any, size: int, rng: Rng) -> Batch:
         """`size` independent outputs on `data`."""
+        found = encode_groups(self.groups(data, size, rng))
+        return found.picked(rng.permutation(len(found)))  # rows come path by path
+
+    def outcomes(self, data: Any, size: int, rng: Rng) -> Outcomes:
+        """How often each output occurs in as many; a path that ends in constants is one row."""
+        groups = self.groups(data, size, rng).groups
+        brief = Columns(tuple(g if g.values else replace(g, rows=1) for g in groups))
+        times = [np.ones(g.rows, dtype=np.int64) if g.values else np.array([g.rows]) for g in groups]
+        return tally(encode_groups(brief), np.concatenate(times))
+
+    def groups(self, data: Any, size: int, rng: Rng) -> Columns:
+        """Outputs path by path."""
         if not size:
             return Columns(())
         tree = self._tree(data)

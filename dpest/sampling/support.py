@@ -7,14 +7,28 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from dpest.errors import DpestError
 from dpest.lang.nodes import NODES, All, ArgExtreme, Compare, Draw, Not, Where
 from dpest.laws.discrete import Atoms, Whole
-from dpest.trace.columns import Shape, constant_key
-from dpest.trace.explore import Limits, trace
+from dpest.sampling.audit.outputs import Keys, encode_groups
+from dpest.sampling.audit.table import row_keys
+from dpest.trace.columns import Columns, Group, Shape, constant_key
+from dpest.trace.explore import trace
+from dpest.trace.limits import Limits
 
 _MOST_PATHS = 4096
 _MOST_OUTCOMES = 1 << 14
+
+
+def covers(keys: Keys, mechanism: Callable[..., Any], inputs: Sequence[Any], params: Mapping[str, Any]) -> bool:
+    """Whether the outcomes that were counted are all that the program can have; keys must tell them apart."""
+    possible = possible_outcomes(mechanism, inputs, params)
+    if possible is None:
+        return False
+    needed = row_keys(encode_groups(Columns(tuple(Group(outcome, (), 1) for outcome in possible))))
+    return len(np.unique(needed)) == len(possible) and bool(np.isin(needed, keys).all())
 
 
 def possible_outcomes(mechanism: Callable[..., Any], inputs: Sequence[Any], params: Mapping[str, Any]) -> frozenset[Shape] | None:

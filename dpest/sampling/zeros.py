@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpest.numerics.binomial import lower
 from dpest.results import Direction
-from dpest.sampling.events import Counts, Event, Floats, Hits, Ints
+from dpest.sampling.events import CellCounts, CellSet, Floats, Hits, Ints
 from dpest.sampling.table import Table
 
 
@@ -19,23 +19,15 @@ def chance_explains_zero(hits: float, shared: float, level: float) -> bool:
     return math.exp(-hits * math.exp(-min(shared, 700.0))) >= level
 
 
-def exclusive(counts: Counts, direction: Direction) -> Event:
-    """All cells that were seen under one input alone."""
-    p, q = counts.towards(direction)
-    return Event((p > 0) & (q == 0), direction)
-
-
-def largest_shared(counts: Counts, alpha: float) -> float:
-    """The largest loss that outputs seen under both inputs support: an upper bound at level alpha.
+def largest_shared(counts: CellCounts, direction: Direction, alpha: float) -> float:
+    """The largest loss in one direction that outputs seen under both inputs support: an upper bound at level alpha.
 
     Whichever of them loses most, its own bound holds with probability 1 - alpha, and the largest of all bounds is no
     smaller: there is nothing to pay for their number.
     """
-    n, m = int(counts.left.sum()), int(counts.right.sum())
     both = (counts.left > 0) & (counts.right > 0)
-    p, q = counts.left[both], counts.right[both]
-    bounds = [ratio_upper(p, n, q, m, alpha), ratio_upper(q, m, p, n, alpha)]
-    return float(max([0.0, *np.concatenate(bounds)]))
+    p, q = counts.towards(direction)
+    return float(max([0.0, *ratio_upper(p[both], int(p.sum()), q[both], int(q.sum()), alpha)]))
 
 
 def ratio_upper(p: Ints, n: int, q: Ints, m: int, alpha: float) -> Floats:
@@ -51,34 +43,37 @@ class Zeros:
     An event that one part of the samples chose is one event; cells that are looked at one by one are many.
     """
 
-    shared: float
+    shared: Mapping[Direction, float]
     chosen_level: float
     cell_level: float
 
     @classmethod
-    def of(cls, tables: Sequence[Table], alpha: float) -> Zeros:
-        """Half of alpha for the largest loss supported, the rest for the zeros."""
+    def of(cls, tables: Sequence[Table], shown: float, alpha: float) -> Zeros:
+        """Half of alpha for the largest loss supported, the rest for the zeros.
+
+        A loss is as large as its larger direction: what outputs show in the other one (`shown`) is supported too.
+        """
         cells = sum(len(table.all.left) for table in tables)
-        shared = max(largest_shared(table.all, alpha / 2) for table in tables)
+        shared = {d: max([shown, *(largest_shared(table.all, d, alpha / 2) for table in tables)]) for d in Direction}
         return cls(shared, alpha / 4 / (2 * len(tables)), alpha / 4 / (2 * max(1, cells)))
 
-    def proof(self, table: Table, direction: Direction) -> tuple[Event, Hits] | None:
+    def proof(self, table: Table, direction: Direction) -> tuple[CellSet, Hits] | None:
         """An event that only one input showed, where chance cannot explain it, and its counts."""
-        together = exclusive(table.ordering + table.choosing, direction)
+        together = table.exclusive(direction)
         hits = table.bounding.hits(together)
-        if self._proves(hits, self.chosen_level):
+        if self._proves(hits, self.chosen_level, direction):
             return together, hits
-        alone = exclusive(table.all, direction)
-        if table.learned or not alone.cells.any():
+        p, q = table.all.towards(direction)
+        alone = (p > 0) & (q == 0)
+        if table.learned or not alone.any():
             return None
-        p, _ = table.all.towards(direction)
-        event = Event(np.arange(len(p)) == np.argmax(p * alone.cells), direction)
+        event = CellSet(np.arange(len(p)) == np.argmax(p * alone), direction)
         hits = table.all.hits(event)
-        return (event, hits) if self._proves(hits, self.cell_level) else None
+        return (event, hits) if self._proves(hits, self.cell_level, direction) else None
 
-    def _proves(self, hits: Hits, level: float) -> bool:
+    def _proves(self, hits: Hits, level: float, direction: Direction) -> bool:
         if not hits.more or hits.fewer or not hits.of_fewer:
             return False
         # As many hits as there would be in a sample of the other's size.
         scaled = hits.more * min(1.0, hits.of_fewer / hits.of_more)
-        return not chance_explains_zero(scaled, self.shared, level)
+        return not chance_explains_zero(scaled, self.shared[direction], level)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from dpest.errors import UnsupportedOutput
 
 Rng = np.random.Generator
 Values = npt.NDArray[Any]
@@ -63,37 +60,6 @@ class Columns:
     def rows(self) -> int:
         """The number of outputs."""
         return sum(g.rows for g in self.groups)
-
-
-class Sampler(Protocol):
-    """What can be sampled: outputs of a mechanism on one input."""
-
-    def draw(self, data: Any, size: int, rng: Rng) -> Columns:
-        """`size` independent outputs on `data`."""
-
-
-@dataclass(frozen=True)
-class ArraySampler:
-    """A hand-vectorised mechanism: `function(data, size, rng)` returns `size` numbers, or a row of numbers for each."""
-
-    function: Callable[[Any, int, Rng], npt.ArrayLike]
-
-    def draw(self, data: Any, size: int, rng: Rng) -> Columns:
-        """`size` independent outputs on `data`."""
-        return from_array(self.function(data, size, rng), size)
-
-
-def from_array(outputs: npt.ArrayLike, size: int | None = None) -> Columns:
-    """Outputs that are numbers (n) or vectors of numbers (n, k) as columns."""
-    array = np.asarray(outputs)
-    if array.ndim not in (1, 2) or array.dtype.kind not in "biuf" or (size is not None and len(array) != size):
-        wanted = "one number or one row of numbers for each sample" if size is None else f"{size} numbers or rows of numbers"
-        raise UnsupportedOutput(f"a vectorised mechanism returns {wanted}, got shape {array.shape} of {array.dtype}")
-    if array.ndim == 1:
-        return Columns((Group(Shape(None, (HOLE,)), (array,), len(array)),))
-    width = array.shape[1]
-    shape = Shape(("array", (width,), *[None] * width), (HOLE,) * width)
-    return Columns((Group(shape, tuple(np.ascontiguousarray(c) for c in array.T), len(array)),))
 
 
 def constant_key(x: Any) -> Any:

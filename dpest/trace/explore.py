@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
-from dpest.lang.dist import RUN
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.swap import standing_in, stood_in_for
 from dpest.lang.nodes import Draw, Node, draws_of, is_node
 from dpest.numerics.logspace import log_sum
@@ -25,13 +25,15 @@ from dpest.trace.against_program import SECONDS, SHARE, check_against_program
 from dpest.trace.columns import constant_key
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.images import has_images, in_one_form
+from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Bounds, Literal, held, implied, log_chances, log_weight, narrowed, open_options
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import one_run
-from dpest.trace.replay import Replay, differs, mark, same_output
+from dpest.trace.replay import Pool, Replay, differs, mark, same_output
 from dpest.trace.resolve import decide
 from dpest.trace.rounds import Loop, Step, Visit, returns_to, visit
 from dpest.trace.series import Loops
+from dpest.trace.settled import settled
 
 
 @dataclass(frozen=True)
@@ -66,24 +68,6 @@ class Trace:
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How much of a program is explored before exact inference gives up."""
-
-    paths: int = 20_000
-    decisions: int = 100_000
-    # A path is left unexplored only after this many forks, and only when it weighs less than this: 64 forks are more than
-    # programs without loops make on single draws, and e^-45 is far below what a bracket shows.
-    forks: int = 64
-    log_mass: float = -45.0
-    depth: int = 5_000  # forks on one path: what a fork copies grows with their number
-    # Decisions of all replays together. From a tenth of that on the heaviest branches go first; at the end what is left
-    # counts as unexplored, if it weighs less than `log_rest`: a bracket that is wider than that says nothing.
-    work: int = 400_000
-    log_rest: float = -5.0
-
-
-LIMITS = Limits()
 _MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
 
 
@@ -110,7 +94,8 @@ def trace(
         start = time.perf_counter()
         traced = explored(program, limits, loop_weight=loop_weight)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
-    return replace(traced, seeded=tuple(held.seeded))
+    paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
+    return replace(traced, paths=paths, seeded=tuple(held.seeded))
 
 
 Rewrite = Callable[[Node], Any]
@@ -138,8 +123,9 @@ def explored(
 ) -> Trace:
     """Every path of a program, run by run."""
     search = _Search(limits)
+    pool: Pool = {}
     while search.pending:
-        run = (make or TraceRun)(search.next(), search.pending, limits, rewrite)
+        run = (make or TraceRun)(search.next(), search.pending, limits, rewrite, pool)
         returned = program(run)
         output = run.released(returned)
         search.work += run.called
@@ -208,6 +194,7 @@ def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None
     return log_mass + sum(map(loop_weight, loops))
 
 
+_NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
 _HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
 
@@ -227,7 +214,7 @@ def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[
 def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run in which generators give their own numbers."""
     try:
-        return flatten(_returned(run, mechanism, data, params))
+        return _returned(run, mechanism, data, params)
     except _Abandoned:
         return flatten(None)
     except DpestError:
@@ -237,13 +224,15 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
         hint = _HINT if "Dist" in str(error) else ""
+        if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
+            hint = _NO_ENTRY
         raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
 
 
-def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Any:
+def _returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     token = RUN.set(run)
     try:
-        return mechanism(data, **params)
+        return flatten(mechanism(data, **params))
     finally:
         RUN.reset(token)
 
@@ -271,8 +260,10 @@ class Branch:
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
-    def __init__(self, branch: Branch, pending: list[Branch], limits: Limits, rewrite: Rewrite | None = None) -> None:
-        super().__init__(branch.draws)
+    def __init__(
+        self, branch: Branch, pending: list[Branch], limits: Limits, rewrite: Rewrite | None = None, pool: Pool | None = None
+    ) -> None:
+        super().__init__(branch.draws, pool)
         self.rewrite = rewrite
         self.pending = pending
         self.limits = limits

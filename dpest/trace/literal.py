@@ -72,11 +72,16 @@ class Literal:
         return total
 
     def negated(self) -> Literal:
-        """The opposite inequality."""
+        """The opposite inequality, as one object: what is known of it is kept."""
+        return self._opposite
+
+    @cached_property
+    def _opposite(self) -> Literal:
         if self.smooth:
             out = Literal(tuple((d, -c) for d, c in self.terms), -self.constant)
             direction, bound, flipped = self.direction
             out.__dict__["direction"] = direction, bound, not flipped
+            out.__dict__["_opposite"] = self
             return out
         if len(self.terms) == 1 and not _whole(self.terms[0][0]):
             return self._beside()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from dpest.errors import ExactRefused
+from dpest.errors import ExactRefused, NotAffine
 from dpest.lang.nodes import (
     Compare,
     Draw,
@@ -88,7 +88,9 @@ def _product(left: Any, right: Any, path: Path) -> Linear:
 def quotient(top: Linear, bottom: Linear) -> Linear:
     """top / bottom, where both are affine in one and the same continuous draw, or the top is a number."""
     if len(bottom.terms) != 1 or any(n is not bottom.terms[0][0] for n, _ in top.terms):
-        raise ExactRefused("a quotient of random values in further arithmetic, or beside other outputs that share its noise")
+        raise NotAffine(
+            "a quotient of random values in further arithmetic, or beside other outputs that share its noise", (bottom,)
+        )
     # (a t + b) / (c t + d) = a / c + (b - a d / c) / (c t + d)
     share = top.terms[0][1] / bottom.terms[0][1] if top.terms else ONE * 0
     rest = top.constant - share * bottom.constant
@@ -108,7 +110,7 @@ def product(a: Linear, b: Linear, positive: Callable[[Linear], bool]) -> Linear:
     `positive` decides whether an affine expression is positive.
     """
     if len(a.terms) != 1 or len(b.terms) != 1 or a.terms[0][0] is not b.terms[0][0]:
-        raise ExactRefused("a product of two random values, neither of which has finitely many points")
+        raise NotAffine("a product of two random values, neither of which has finitely many points", (a, b))
     (draw, c), (_, d) = a.terms[0], b.terms[0]
     # c d (t + h)^2 - c d (p - q)^2 / 4, where p and q are the roots of the two sides and h is minus their middle.
     p, q = -a.constant / c, -b.constant / d

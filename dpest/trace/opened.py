@@ -12,7 +12,8 @@ from typing import Any
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Node
-from dpest.trace.explore import Branch, Limits, LoopWeight, Trace, TraceRun, execute, explored
+from dpest.trace.explore import Branch, LoopWeight, Trace, TraceRun, execute, explored
+from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
 
 # A bound is an extra beside a sampled answer: it must not take longer than that.

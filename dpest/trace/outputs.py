@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from dpest.errors import UnsupportedOutput
 from dpest.lang.dist import Dist
+from dpest.lang.nodes import is_node
+from dpest.lang.plain_numbers import bare
+from dpest.trace.columns import constant_key
 
 
 @dataclass(frozen=True)
@@ -19,10 +23,44 @@ class Flat:
     leaves: tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Members:
+    """The members of a set, in an order of their own."""
+
+    members: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(map(repr, self.members)) + "}" if self.members else "set()"
+
+
+@dataclass(frozen=True)
+class Record:
+    """The fields of a dataclass by name."""
+
+    name: str
+    fields: tuple[tuple[str, Any], ...]
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.fields)})"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A member of an Enum."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
 def flatten(output: Any) -> Flat:
     """The structure and leaves of an output; refuses what has no distribution here."""
     leaves: list[Any] = []
     return Flat(_describe(output, leaves), tuple(leaves))
+
+
+_PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
 def _describe(x: Any, leaves: list[Any]) -> Any:
@@ -33,18 +71,60 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
         leaves.append(_constant(x))
         return None
     if isinstance(x, list | tuple):
-        return (type(x).__name__ if type(x) in (list, tuple) else "tuple", *(_describe(v, leaves) for v in x))
+        name = type(x).__name__ if type(x) in (list, tuple) else "tuple"
+        if all(type(v) in _PLAIN for v in x):  # what nearly every long output is, done without detours
+            leaves.extend(x)
+            return (name, *(None,) * len(x))
+        return (name, *(_describe(v, leaves) for v in x))
     if isinstance(x, np.ndarray):
         if x.ndim == 0:
             return _describe(x.item(), leaves)
         return ("array", x.shape, *(_describe(v, leaves) for v in x.ravel()))
     if isinstance(x, dict):
-        keys = tuple(sorted(x, key=repr))  # dicts are equal whatever order they were filled in
-        return ("dict", keys, *(_describe(x[k], leaves) for k in keys))
+        plain = {_plain_key(k): v for k, v in x.items()}
+        keys = tuple(sorted(plain, key=repr))  # dicts are equal whatever order they were filled in
+        return ("dict", keys, *(_describe(plain[k], leaves) for k in keys))
+    if isinstance(x, set | frozenset):
+        return ("set", *_members(x, leaves))
+    if isinstance(x, Enum):
+        return ("enum", f"{type(x).__qualname__}.{x.name}")
+    if is_dataclass(x) and not isinstance(x, type):
+        named = [(f.name, getattr(x, f.name)) for f in fields(x) if f.compare]
+        return ("record", type(x).__qualname__, tuple(k for k, _ in named), *(_describe(v, leaves) for _, v in named))
     raise UnsupportedOutput(
-        f"the mechanism returned {type(x).__name__}: return numbers, bools, None, strings, or tuples, lists, dicts and "
-        "NumPy arrays of them"
+        f"the mechanism returned {type(x).__name__}: return numbers, bools, None, strings, Enum members, or tuples, lists, "
+        "sets, dicts, dataclasses and NumPy arrays of them"
     )
+
+
+def _plain_key(k: Any) -> Any:
+    """A key without random values: looking it up has forked the run on them."""
+    if isinstance(k, tuple):
+        return tuple(map(_plain_key, k))
+    return _listed(k.node) if isinstance(k, Dist) else bare(k)
+
+
+def _members(x: set[Any] | frozenset[Any], leaves: list[Any]) -> list[Any]:
+    """The members in an order that depends on nothing else; random ones with listed points fork the run."""
+    found = []
+    for member in x:
+        inside: list[Any] = []
+        structure = _describe(member, inside)
+        plain = [_listed(leaf) if is_node(leaf) else bare(leaf) for leaf in inside]
+        found.append((repr((structure, [constant_key(leaf) for leaf in plain])), structure, plain))
+    found.sort(key=lambda each: each[0])
+    for _, _, plain in found:
+        leaves.extend(plain)
+    return [structure for _, structure, _ in found]
+
+
+def _listed(node: Any) -> Any:
+    number = Dist(node)._point()
+    if number is None:
+        raise UnsupportedOutput(
+            "the mechanism returned a set of random values with a density, whose order is not known: return a sorted list of them"
+        )
+    return number
 
 
 def _constant(x: Any) -> Any:
@@ -71,6 +151,12 @@ def _rebuild(structure: Any, left: list[Any]) -> Any:
             return np.array([_rebuild(p, left) for p in parts], dtype=object).reshape(shape).tolist()
         case ("dict", keys, *parts):
             return {k: _rebuild(p, left) for k, p in zip(keys, parts, strict=True)}
+        case ("set", *parts):
+            return Members(tuple(_rebuild(p, left) for p in parts))
+        case ("enum", name):
+            return Named(name)
+        case ("record", name, keys, *parts):
+            return Record(name, tuple((k, _rebuild(p, left)) for k, p in zip(keys, parts, strict=True)))
         case (_, *parts):
             return tuple(_rebuild(p, left) for p in parts)
     raise AssertionError(structure)

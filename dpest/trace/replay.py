@@ -13,13 +13,16 @@ from dpest.lang.nodes import Compare, Draw, Function, Linear, Node, children, is
 from dpest.laws.law import Law
 from dpest.trace.outputs import Flat
 
+Pool = dict[tuple[int, int], Draw]  # by place in the run, and id of the law (which the draw keeps alive)
+
 
 class Replay:
     """The draws of a run; those that were made before come again, in the same order."""
 
-    def __init__(self, draws: Sequence[Draw]) -> None:
+    def __init__(self, draws: Sequence[Draw], pool: Pool | None = None) -> None:
         self.draws = list(draws)
         self.drawn = 0
+        self._pool = {} if pool is None else pool
 
     def draw(self, law: Law) -> Node:
         """A fresh value; in a replay, the value that stood here before."""
@@ -30,9 +33,12 @@ class Replay:
             if node.law is not law and node.law != law:
                 raise differs(f"draw {k + 1} was {node.law.words()}, then {law.words()}")
             return node
-        node = Draw(law)
-        self.draws.append(node)
-        return node
+        # Runs exclude each other: one object stands for the k-th draw of a law in all of them, and so does what is made of it.
+        known = self._pool.get((k, id(law)))
+        if known is None:
+            known = self._pool[k, id(law)] = Draw(law)
+        self.draws.append(known)
+        return known
 
 
 def mark(condition: Node) -> Any:

@@ -6,6 +6,7 @@ as many arguments as it takes.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -37,12 +38,13 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.plain import Unknown, evaluate, missing_draws
+from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import nonlinear
-from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches
+from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
 Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
@@ -165,7 +167,7 @@ def _rounded_compared(relation: Relation, value: Linear, ask: Ask, became: Becam
     """floor(a) >= r is a >= ceil(r): a comparison of one rounding with a constant needs no rounding."""
     node = value.terms[0][0]
     if len(value.terms) != 1:
-        return atomic(relation, _unrounded(value, ask, became), ask, program)
+        return atomic(relation, unrounded(value, ask, became), ask, program)
     assert isinstance(node, Rounded)
     if relation is Relation.EQ:
         bound, nearest, said = asked(value, program)
@@ -189,7 +191,7 @@ def floor_form(node: Rounded, ask: Ask, became: Became) -> tuple[Linear, int]:
             assert_never(node.rounding)
     reduced = affine(inner, ask, became)
     if any(isinstance(n, Rounded) for n, _ in reduced.terms):
-        reduced = _unrounded(reduced, ask, became)
+        reduced = unrounded(reduced, ask, became)
     if node.rounding is Rounding.ROUND and meets_whole(reduced):
         raise ExactRefused("round() of a discrete random value with infinitely many points (halves go to the even side)")
     return reduced, sign
@@ -203,7 +205,7 @@ def meets_halves(node: Node, ask: Ask, became: Became) -> bool:
     return any(isinstance(n, Rounded) for n, _ in value.terms) or meets_whole(Linear(value.terms, value.constant + HALF))
 
 
-def _unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
+def unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
     """Roundings of values with finitely many points, worked out point by point."""
     out = Linear((), value.constant)
     for node, c in value.terms:
@@ -227,7 +229,7 @@ def index(node: ArgExtreme, ask: Ask) -> int:
     became: Became = {}
     values = [affine(v, ask, became) for v in node.values]
     if not all(_comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
-        values = [_unrounded(v, ask, became) for v in values]
+        values = [unrounded(v, ask, became) for v in values]
     try:
         options, indices = _winners(node.pick, node.values, values, ask, became)
     except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
@@ -308,7 +310,7 @@ def _rounding_literal(node: Rounded, whole: int, upwards: bool, ask: Ask, became
         return reached == upwards
     inner = affine(reached.value, ask, became)
     if len(inner.terms) > 1 and any(isinstance(n, Rounded) for n, _ in inner.terms):
-        inner = _unrounded(inner, ask, became)
+        inner = unrounded(inner, ask, became)
     one = _as_literal(Compare(reached.relation, inner, reached.written), ask, became)
     if isinstance(one, bool):
         return one == upwards
@@ -341,6 +343,8 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     """The plain number that a value with finitely many points has on this path, as the program computes it."""
     became = {} if became is None else became
     value = affine(x, ask, became)
+    if isinstance(x, Rounded) and short(x) and not has_finitely_many_points(value):
+        return _step(x, ask)
     if not has_finitely_many_points(value):
         raise ExactRefused(f"{what} that does not have finitely many points")
     _pin(value, ask, became)
@@ -359,6 +363,12 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
 def _computed(x: Any, became: Became) -> int | float:
     number: int | float = evaluate(x, became)
     return number
+
+
+def _step(node: Rounded, ask: Ask) -> int:
+    """The whole number that a rounding is on this path, from its smallest on."""
+    low, high = (math.ceil(x) for x in reach(node))
+    return next((k for k in range(low, high) if not decide(reaches(node, k + 1), ask)), high)
 
 
 def _pin(value: Linear, ask: Ask, became: Became) -> None:

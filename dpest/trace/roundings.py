@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import Compare, Draw, Linear, Relation, Rounded, Rounding, Written, combine, linear
+from dpest.lang.reach import reach
 from dpest.numerics.rationals import ONE, Rational, ceil, common_measure, exact, floor
 from dpest.trace.atomic import sign
 from dpest.trace.whole import ROUNDING, AsWritten
@@ -64,3 +65,12 @@ def meets_whole(value: Linear) -> bool:
         return True
     step = common_measure([ONE, *(c for _, c in draws)])
     return bool((value.constant / step).denominator == 1)
+
+
+_MOST_STEPS = 64  # whole numbers that a rounding is compared with one by one: each is a case of its own
+
+
+def short(node: Rounded) -> bool:
+    """Whether a rounding has few values, since the supports of its draws say so."""
+    low, high = reach(node)
+    return high - low <= _MOST_STEPS

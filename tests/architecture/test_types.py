@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +85,28 @@ def test_dir_shows_the_public_names_only() -> None:
 def test_the_signature_of_an_audit_is_seen() -> None:
     assert list(inspect.signature(dpest.audit).parameters)[:3] == ["mechanism", "pairs", "n"]
     assert inspect.signature(dpest.laplace).parameters["size"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+PROJECT = Path(__file__).parents[2] / "examples" / "typed_project"
+
+
+def test_the_typed_project_runs_and_is_right_for_mypy() -> None:
+    pytest.importorskip("mypy")
+    root = str(Path(dpest.__file__).parent.parent)
+    options = ["--strict", "--follow-imports=silent", "--config-file=", "--cache-dir=/dev/null", "report.py", "mechanisms.py"]
+    environment = {**os.environ, "MYPYPATH": root, "PYTHONPATH": root}
+    for command in (["-m", "mypy", *options], ["report.py"]):
+        words = [sys.executable, *command]
+        done = subprocess.run(words, cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed: make pyright")
+def test_the_typed_project_is_right_for_pyright(tmp_path: Path) -> None:
+    root = str(Path(dpest.__file__).parent.parent)
+    settings = {"include": [str(PROJECT)], "extraPaths": [root], "strict": [str(PROJECT)], "reportMissingImports": True}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    command = ["pyright", "--project", str(tmp_path), "--pythonpath", sys.executable, "--outputjson"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    assert [(d["file"], d["range"]["start"]["line"] + 1, d["message"]) for d in found if d["severity"] == "error"] == []

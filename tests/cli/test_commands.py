@@ -191,7 +191,7 @@ def test_python_m_dpest_is_dpest() -> None:
 def test_wrong_use_of_click_is_status_2(run: Run) -> None:
     status, _, err = run("estimate")
     assert status == 2
-    assert "Missing argument 'TARGET'" in err
+    assert err == "dpest: missing argument 'TARGET'; see dpest estimate --help\n"
 
 
 def test_prove_and_check_over_all_inputs(run: Run, tmp_path: Path) -> None:

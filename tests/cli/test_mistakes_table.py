@@ -72,8 +72,8 @@ def as_key(x):
 def as_range(x):
     return [0 for _ in range(dpest.laplace(3))]
 
-def as_int(x):
-    return int(dpest.laplace(1))
+def as_character(x):
+    return chr(dpest.laplace(1))
 
 def no_generator(data, size, rng):
     return rng.random(size)
@@ -141,7 +141,7 @@ estimate mine.py:wrong_p {P}
 estimate mine.py:as_index {P}
 estimate mine.py:as_key {P}
 estimate mine.py:as_range {P}
-estimate mine.py:as_int {P}
+estimate mine.py:as_character {P}
 estimate mine.py:no_generator {P}
 estimate mine.py:a_generator {P}
 estimate mine.py:coroutine {P}
@@ -168,7 +168,7 @@ estimate mine.py:noisy --pair 1 '[1]'
 estimate mine.py:noisy --pair 1 inf
 estimate mine.py:noisy --pair nan 1
 estimate mine.py:noisy --pair None 1
-estimate mine.py:noisy_list --pair '[1, 2]' '[1]'
+estimate mine.py:noisy_list --pair '[1, 2]' '1'
 estimate mine.py:noisy_list --pair 1 2
 estimate mine.py:noisy_list -n 0
 estimate mine.py:noisy_list -n -1

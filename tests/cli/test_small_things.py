@@ -124,7 +124,34 @@ def test_an_audit_of_what_always_raises_shows_the_cause(mechanism: Any) -> None:
 def test_an_audit_has_a_card_for_notebooks() -> None:
     audited = dpest.audit(coin, (0, 1), samples=4000, claim=0.1, seed=1)
     card = audited._repr_html_()
-    assert card.startswith("<div><table>")
-    for words in ("<b>coin</b>", "eps &gt;= ", "claim", "violated", "witness", "rests on", "<svg"):
+    assert card.startswith('<div class="dpest-card">')
+    for words in ("<caption>coin</caption>", "eps &gt;= ", "claim", "violated", "witness", "rests on", "<svg"):
         assert words in card
     assert [line.split()[0] for line in str(audited).splitlines()[1:3]] == ["claim", "pair"]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: dpest.laplace(3, 1), r"takes size by name: write laplace\(3, size=1\), or 3 \+ laplace\(1\) for numpy's"),  # type: ignore[call-arg]
+        (lambda: dpest.laplace(0, 1), r"or 0 \+ laplace\(1\) for numpy's \(loc, scale\)"),  # type: ignore[call-arg]
+        (lambda: dpest.integers(0, 9, 3), r"integers takes size by name: write integers\(0, 9, size=3\)$"),  # type: ignore[call-arg]
+        (lambda: dpest.bernoulli(0.5, 4), r"bernoulli takes size by name: write bernoulli\(0.5, size=4\)$"),  # type: ignore[call-arg]
+    ],
+)
+def test_a_size_by_position_is_refused_with_the_call_to_write(call: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        call()
+
+
+def test_a_random_key_says_what_to_write() -> None:
+    with pytest.raises(MechanismRaised, match=r"one of them has no entry: add it, or use \.get\(key, default\)"):
+        dpest.estimate(lambda x: {0: 1}[dpest.integers(0, 1)], (0, 1))
+    assert dpest.estimate(lambda x: {0: 1}.get(dpest.integers(0, 1), 7) + x * dpest.integers(0, 1), (0, 1)).method == "exact"
+
+
+def test_an_infinite_loss_names_delta_once() -> None:
+    text = str(dpest.estimate(lambda x: x + dpest.gaussian(1), (0, 1)))
+    assert text.count("no epsilon holds at delta = 0") == 1
+    assert "--delta 1e-6" in " ".join(text.split())
+    assert "no pure epsilon" not in text

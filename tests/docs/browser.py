@@ -88,6 +88,12 @@ class Browser:
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self._receive())
 
+    def look(self, width: int, scheme: str, height: int = 1000) -> None:
+        """A window of that width, in light or dark colours."""
+        mobile = width < 600
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
     def evaluate(self, expression: str) -> Any:
         """The value of an expression in the page."""
         return self.send("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")

@@ -16,7 +16,7 @@ import pytest
 from dpest.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("README*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("README*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "ja").glob("*.md")])
 FENCE = re.compile(r"^```(?P<kind>python|pycon|console)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 STATUS = "exit status "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -14,10 +15,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import dpest
+from dpest.curves.curve import Curve
 from dpest.doors.prove import proved_bound
 from dpest.errors import DpestError, ExactRefused
+from dpest.exact.answer import estimate_exactly
 from dpest.exact.proof.certificate import Certificate
-from dpest.exact.proof.upper import Question, upper_side
+from dpest.exact.proof.gaussian import gaussian_proof
+from dpest.exact.proof.upper import Question, traced_question, upper_side
+from dpest.inputs.pairs import Pair
+from tests.properties.random_questions import random_question
 from tests.strategies import Program, deciding_programs, finite_programs, releasing_programs
 
 programs = st.one_of(deciding_programs(), releasing_programs(), finite_programs())
@@ -72,6 +78,79 @@ def test_never_below_an_adjacent_pair(program: Program, adjacency: str, seed: in
 @given(programs, adjacencies, seeds)
 def test_never_below_ten_thousand_adjacent_pairs(program: Program, adjacency: str, seed: int) -> None:
     check(program, adjacency, seed, 10)
+
+
+def check_questions(seed: int, pairs: int, each: int) -> Counter[str]:
+    """Random questions until so many adjacent pairs of finitely bounded mechanisms were compared with their bounds."""
+    seen: Counter[str] = Counter()
+    while seen["pairs"] < pairs:
+        rng = random.Random(f"{seed} {seen['questions']}")
+        seen["questions"] += 1
+        asked = random_question(rng)
+        options = {"adjacency": asked.adjacency, "sensitivity": asked.sensitivity, "domain": asked.domain}
+        try:
+            upper = proved_bound(asked.mechanism, asked.n, **options)
+        except DpestError:
+            seen["refused"] += 1
+            continue
+        seen["bounded" if upper < math.inf else "infinite"] += 1
+        for _ in range(each if upper < math.inf else 0):
+            pair = Pair("", *asked.pair(rng))
+            try:
+                found = estimate_exactly(asked.mechanism, [pair], {})
+            except DpestError:
+                seen["pairs refused"] += 1
+                continue
+            seen["pairs"] += 1
+            assert found.lower <= upper * (1 + 1e-9) + 1e-12, (asked, pair, found.lower, upper)
+    return seen
+
+
+def test_mechanisms_of_no_list_are_never_below_an_adjacent_pair() -> None:
+    seen = check_questions(1, 200, 5)
+    assert seen["bounded"] >= seen["questions"] / 3
+
+
+@pytest.mark.slow
+def test_mechanisms_of_no_list_are_never_below_ten_thousand_adjacent_pairs() -> None:
+    print(check_questions(2, 10_000, 12))
+
+
+def check_gaussian(seed: int, pairs: int) -> Counter[str]:
+    """delta(epsilon) of random adjacent pairs of mechanisms with Gaussian noise, beside the curve that is proved for all."""
+    seen: Counter[str] = Counter()
+    while seen["pairs"] < pairs:
+        rng = random.Random(f"{seed} {seen['questions']}")
+        seen["questions"] += 1
+        asked = random_question(rng, ("gaussian", "wide gaussian"), 0.95)
+        question = Question(asked.mechanism, {}, asked.n, asked.adjacency, asked.sensitivity, asked.domain)
+        try:
+            proof = gaussian_proof(question, traced_question(question))
+        except DpestError:
+            continue
+        seen["proved"] += proof is not None
+        for _ in range(0 if proof is None else 4):
+            assert proof is not None
+            pair = Pair("", *asked.pair(rng))
+            try:
+                (found,) = estimate_exactly(asked.mechanism, [pair], {}).pairs
+                assert found.profile is not None
+                told = [found.profile.delta(e).lower for e in (0.0, 0.4, 2.0)]
+            except DpestError:
+                continue
+            seen["pairs"] += 1
+            bounds = [Curve.gaussian(proof.mu).delta(e).upper for e in (0.0, 0.4, 2.0)]
+            assert all(a <= b * (1 + 1e-9) for a, b in zip(told, bounds, strict=True)), (asked, pair, proof.mu, told, bounds)
+    return seen
+
+
+def test_gaussian_privacy_is_never_below_an_adjacent_pair() -> None:
+    assert check_gaussian(1, 80)["proved"] >= 15
+
+
+@pytest.mark.slow
+def test_gaussian_privacy_is_never_below_two_thousand_adjacent_pairs() -> None:
+    print(check_gaussian(2, 2_000))
 
 
 @examples(40)

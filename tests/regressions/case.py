@@ -38,6 +38,7 @@ class Case:
     narrow: float | None = 1e-9  # the widest bracket where exactness can be had; None where any sound one will do
     refusal: Refusal = Refusal.NEVER
     deltas: tuple[tuple[float, Callable[[], Truth]], ...] = ()
+    reaches: float = 0.0  # how large the lower end must be where an infinite loss is not proved
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def verdict(case: Case, said: Said, truth: Truth) -> str:
         return "answered"
     if not truth.allows(said.lower, said.upper):
         return "WRONG"
+    if said.lower < case.reaches:
+        return "low"
     if case.narrow is not None and truth.exact and said.upper != said.lower and not said.upper - said.lower <= case.narrow:
         return "wide"
     for epsilon, true_delta in case.deltas:

@@ -32,8 +32,8 @@ def test_sampling_a_remainder_sees_no_impossible_output() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         r = dpest.estimate(lambda x: mechanism(x, dpest), pair, method="sampling", samples=100_000, seed=1)
-    assert r.lower <= truth.upper
-    assert r.epsilon < float("inf")
+    assert truth.allows(r.lower, r.upper)
+    assert abs(r.epsilon - truth.upper) < 0.03  # three standard deviations of the log of a ratio of counts near 24,000 and 50,000
     assert r.witness is not None
     assert "3" not in r.witness.event
 

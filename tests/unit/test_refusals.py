@@ -89,19 +89,7 @@ PAIRS: dict[str, Bad] = {
     "two ways": (lambda: estimate(released, (0, 1), n=3), errors.InvalidPair, "either pairs=... or n=..., not both"),
     "one input": (lambda: estimate(released, [(0,)]), errors.InvalidPair, "a pair is two inputs (D, D'), got (0,)"),
     "words": (lambda: estimate(released, "ab"), errors.InvalidPair, "pairs must be (D, D') or a list of such pairs, got 'ab'"),
-    "lengths": (
-        lambda: estimate(released, ([1], [1, 2])),
-        errors.InvalidPair,
-        "must have the same shape under substitution, got [1]",
-    ),
     "kinds": (lambda: estimate(released, (1, [1])), errors.InvalidPair, "must be inputs of one kind, got 1 and [1]"),
-    "NaN": (lambda: estimate(released, (1.0, NAN)), errors.InvalidPair, "D' = nan contains NaN"),
-    "NaN inside": (lambda: estimate(released, ([1.0, NAN], [1.0, 2.0])), errors.InvalidPair, "D = [1, nan] contains NaN"),
-    "NaN in an array": (
-        lambda: estimate(released, (np.array([NAN, None]), np.array([1.0, None]))),
-        errors.InvalidPair,
-        "contains NaN",
-    ),
     "no queries": (lambda: estimate(released, n=0), errors.InvalidInput, "n must be a whole number >= 1, got 0"),
     "adjacency": (lambda: estimate(released, n=2, adjacency="l2"), errors.UnknownName, 'must be "l1" or "linf", got \'l2\''),
     "method": (lambda: estimate(released, (0, 1), method="fast"), errors.UnknownName, "got 'fast'"),
@@ -143,7 +131,7 @@ MECHANISMS: dict[str, Bad] = {
         errors.UnsupportedOutput,
         "returned object: return numbers, bools",
     ),
-    "a set": (lambda: estimate(lambda x: {x}, (0, 1)), errors.UnsupportedOutput, "returned set: return numbers, bools"),
+    "a set of densities": (lambda: estimate(lambda x: {x + laplace(1.0)}, (0, 1)), errors.RandomTruth, "cannot be looked up"),
     "a complex number": (lambda: estimate(lambda x: 1j, (0, 1)), errors.UnsupportedOutput, "complex"),
     "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "use dpest draws instead of random"),
     "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random bytes"),
@@ -168,7 +156,7 @@ VALUES: dict[str, Bad] = {
     "iteration": (lambda: list(laplace(1.0)), errors.UnsupportedOperation, "laplace(scale, size=n) makes n of them"),
     "len": (lambda: len(laplace(1.0)), errors.UnsupportedOperation, "has no len()"),
     "adding words": (lambda: laplace(1.0) + "a", errors.UnsupportedOperation, "cannot add a random value and 'a' of type str"),
-    "adding infinity": (lambda: laplace(1.0) + INF, errors.UnsupportedOperation, "the operand must be a finite number"),
+    "multiplying by infinity": (lambda: laplace(1.0) * INF, errors.UnsupportedOperation, "the operand must be a finite number"),
     "comparing with None": (lambda: laplace(1.0) < None, errors.UnsupportedOperation, "cannot compare a random value and None"),
     "max of nothing": (lambda: dpest.max([]), errors.InvalidInput, "max(values) needs at least one value, got none"),
     "argmax of words": (lambda: dpest.argmax(["a"]), errors.UnsupportedOperation, "got 'a'"),
@@ -198,7 +186,7 @@ def test_it_is_refused_in_a_clear_sentence(name: str) -> None:
     assert isinstance(refusal.value, errors.DpestError)
 
 
-@pytest.mark.parametrize("pairs", [[], ([1], [1, 2]), (1.0, NAN), [(0, 1), (2,)]], ids=repr)
+@pytest.mark.parametrize("pairs", [[], (1, [1]), [(0, 1), (2,)]], ids=repr)
 def test_bad_pairs_are_refused_before_the_mechanism_runs(pairs: Any) -> None:
     mechanism, seen = counting()
     with pytest.raises(errors.InvalidPair):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dpest.errors import BudgetExceeded, ExactRefused
@@ -35,13 +36,15 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.origins import root
+from dpest.lang.plain import Unknown, evaluate
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import has_finitely_many_points
 from dpest.trace.functions import NotFinite
 from dpest.trace.images import in_one_form
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
-from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned
+from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned, unrounded
+from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
 
 MOST_CASES = 20_000
@@ -100,6 +103,7 @@ def expand(
     classes: Sequence[int],
     pins: Collection[int] = (),
     loops: tuple[Loop, ...] = (),
+    most: int = MOST_CASES,
     *,
     ratios: bool = False,
 ) -> list[Expansion]:
@@ -121,8 +125,8 @@ def expand(
             for value, more, narrower in _options(leaves[at], held, bounds, at in pins, ratios):
                 if _in_order((*values, value), classes):
                     stack.append((more, narrower, (*values, value)))
-        if len(done) + len(stack) > MOST_CASES:
-            raise BudgetExceeded(f"the outputs have more than {MOST_CASES} cases")
+        if len(done) + len(stack) > most:
+            raise BudgetExceeded(f"the outputs have more than {most} cases")
     return done
 
 
@@ -286,12 +290,44 @@ def _too_fine(inner: Linear) -> bool:
     return discrete and common_denominator([inner.constant, *(c for _, c in inner.terms)]) > _FINEST
 
 
+_FAR = -60.0  # ln of the mass of a draw beyond which its points are not looked at
+_MOST_LOOKED_AT = 20_000
+
+
+def _simple(node: Rounded, inner: Linear, sign: int, became: Became) -> Linear | None:
+    """What is rounded, with 1/10 for the double 0.1, where the program rounds every point of its one draw to the same number."""
+    if len(inner.terms) != 1 or not getattr(inner.terms[0][0].law, "integral", False):  # type: ignore[union-attr]
+        return None
+    ((draw, c),) = inner.terms
+    assert isinstance(draw, Draw)
+    simple = Linear(((draw, _nearby(c)),), _nearby(inner.constant))
+    points = draw.law.window(_FAR)[0]  # type: ignore[attr-defined]
+    if len(points) > _MOST_LOOKED_AT or _too_fine(simple):
+        return None
+    for k in map(int, points):
+        try:
+            said = evaluate(node, {**became, id(draw): k})
+        except (Unknown, ArithmeticError):
+            return None
+        if said != sign * floor(simple.terms[0][1] * k + simple.constant):
+            return None
+    return simple
+
+
+def _nearby(x: Rational) -> Rational:
+    """The fraction with a small denominator that the author meant by a double; the number itself where there is none."""
+    near = exact(Fraction(int(x.numerator), int(x.denominator)).limit_denominator(1000))
+    return near if abs(near - x) <= exact(2) ** -50 * abs(x) else x
+
+
 def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafValue:
     """A value in which a rounding occurs: beside it only values with finitely many points, taken one by one."""
     loose = [(n, c) for n, c in value.terms if not has_finitely_many_points(linear(n))]
     if not loose and (len(value.terms) > 1 or meets_halves(value.terms[0][0], run, became)):
         return Constant(pinned(x, run, "an output", became))
     if len(loose) > 1 or (loose and not isinstance(loose[0][0], Rounded)):
+        if all(short(n) for n, _ in loose if isinstance(n, Rounded)):
+            return Affine(unrounded(value, run, became))
         raise ExactRefused("an output is a sum of a rounded value and another random value")
     node, scale = loose[0] if loose else value.terms[0]
     assert isinstance(node, Rounded)
@@ -303,6 +339,9 @@ def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafVal
     if not inner.terms:
         return Constant(plain_number(scale * sign * floor(inner.constant) + offset))
     if _too_fine(inner):
+        simple = _simple(node, inner, sign, became)
+        if simple is not None:
+            return Floor(simple, sign * scale, offset)
         return Constant(pinned(x, run, "an output that rounds discrete values on lattices without a common step, and", became))
     return Floor(inner, sign * scale, offset)
 

@@ -12,10 +12,11 @@ import numpy as np
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Integral
 from dpest.laws.continuous import Gaussian, Laplace
-from dpest.laws.discrete import Atoms
+from dpest.laws.discrete import Atoms, Geometric
 from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
+from dpest.laws.scipy_law import ScipyDiscrete, from_frozen
 from dpest.numerics.logspace import Floats, log_sum_by_row
 from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -107,7 +108,39 @@ def _families(laws: dict[int, Law], group: list[int], weights: list[Rational]) -
             found.setdefault(("laplace", abs(w) * exact(law.b)), []).append(v)
         elif isinstance(law, Discrete) and law.finite and law.integral:
             found.setdefault(("finite", abs(w)), []).append(v)
-    return [members for members in found.values() if len(members) > 1]
+    return [*(members for members in found.values() if len(members) > 1), *_differences(laws, group, weights)]
+
+
+def _differences(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> list[list[int]]:
+    """Pairs with opposite weights whose difference is a law of its own: equal geometric draws, and Poisson draws."""
+    found: list[list[int]] = []
+    waiting: dict[tuple[object, Rational], list[int]] = {}
+    for v, w in zip(group, weights, strict=True):
+        name = _counting(laws[v])
+        if name is None:
+            continue
+        kind = laws[v] if name == "geom" else name
+        other = waiting.get((kind, -w))
+        if other:
+            found.append([other.pop(), v])
+        else:
+            waiting.setdefault((kind, w), []).append(v)
+    return found
+
+
+def _counting(law: Law) -> str | None:
+    """The name of a SciPy law that counts: trials up to the first success, or events."""
+    own = isinstance(law, ScipyDiscrete) and not law.identity and law.name in ("geom", "poisson")
+    return law.name if own and isinstance(law, ScipyDiscrete) else None
+
+
+def _difference(a: ScipyDiscrete, b: ScipyDiscrete) -> Law | None:
+    """The law of A - B: geometric draws give the two-sided law, Poisson draws Skellam's."""
+    if a.name == "geom":
+        return Geometric(-1 / math.log1p(-a.shapes[0])) if a == b and a.shapes[0] < 1 else None
+    from scipy.stats import skellam
+
+    return from_frozen(skellam(a.shapes[0], b.shapes[0]))[1]
 
 
 def _sum_law(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> Law | None:
@@ -129,6 +162,8 @@ def sum_law(a: Law, b: Law, weight: Rational | float) -> Law | None:
         return Gaussian(math.hypot(a.sigma, float(weight) * b.sigma))
     if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and abs(weight) * exact(b.b) == exact(a.b):
         return LaplaceSum(a.b, 2 if isinstance(a, Laplace) else a.n + 1)
+    if isinstance(a, ScipyDiscrete) and isinstance(b, ScipyDiscrete) and weight == -1:
+        return _difference(a, b) if _counting(a) is not None and _counting(a) == _counting(b) else None
     if isinstance(a, Discrete) and isinstance(b, Discrete):
         return _atoms_sum(a, b, weight)
     if isinstance(a, Continuous) and isinstance(b, Continuous):

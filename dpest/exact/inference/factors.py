@@ -272,9 +272,10 @@ class Integral(Factor):
             here[self.draw] = x
             out = law.log_density(x)
             error = np.asarray(law.error + law.noise(x, out))
-            for f in self.factors:
-                logs, more = f.log(here)
-                out, error = out + logs, error + more
+            with np.errstate(over="ignore"):  # two logarithms near -1e308 add up to that of zero
+                for f in self.factors:
+                    logs, more = f.log(here)
+                    out, error = out + logs, error + more
             return out, error
 
         found = self._gaps_filled(integrate(log_f, with_tails(columns, low, high, self._finest)), log_f, values, low, rows)

@@ -17,6 +17,7 @@ from dpest.exact.inference.component import Placed
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.inference.symmetry import classes, signatures
 from dpest.exact.loss.blocks import Measures
+from dpest.exact.loss.redundant import redundant
 from dpest.exact.loss.strata import ANY, REAL, Stratum, constant_stratum, strata
 from dpest.exact.loss.undone import Layer
 from dpest.lang.nodes import Draw, Linear, is_node
@@ -93,10 +94,22 @@ def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Pat
     leaves = [p.output.leaves for p in (*left, *right)]
     loose = [i for i, key in enumerate(keys) if key[0] != "="]
     varying = [i for i in loose if any(is_node(x[i]) or not _equal(x[i], leaves[0][i]) for x in leaves)]
-    constants = tuple((i, x) for i, x in enumerate(leaves[0]) if i not in varying)
+    told = redundant([*left, *right], varying)
+    varying = [i for i in varying if i not in told]
+    constants = tuple((i, _TOLD if i in told else x) for i, x in enumerate(leaves[0]) if i not in varying)
     single = len(left) <= 1 and len(right) <= 1
     groups = _single(left, right, varying, measures) if single else [_group(left, right, varying, None, measures)]
     return Bucket(some.output.structure, constants, len(leaves[0]), tuple(groups))
+
+
+class _Told:
+    """Stands in the text of an output for a value that another one tells."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+_TOLD = _Told()
 
 
 def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:

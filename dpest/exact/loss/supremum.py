@@ -19,6 +19,7 @@ from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
 from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted
+from dpest.exact.loss.vectors import moved_vector
 
 ANY = (-math.inf, -math.inf)
 
@@ -47,7 +48,7 @@ def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
     if block.kinds[0] is Kind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return on_space(block)
+        return moved_vector(block) or on_space(block)
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth) or searched(block_line(block)), moved_sum(block))

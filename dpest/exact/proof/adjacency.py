@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import InvalidInput
-from dpest.exact.proof.symbols import Symbols, Unknown, change_of
+from dpest.exact.proof.ranges import NOTHING, Range, change_of, ends
+from dpest.exact.proof.symbols import Symbols, Unknown
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import Draw
-from dpest.numerics.rationals import Rational, exact
-
-Range = tuple[Rational | None, Rational | None]  # None: no bound on this side
 
 
 @dataclass(frozen=True)
@@ -156,17 +154,12 @@ def boxes(name: str, inputs: Inputs, sensitivity: float) -> list[dict[int, tuple
 
 def whole_box(name: str, moves: Mapping[int, tuple[float, float]], symbols: Symbols) -> Box:
     """A box with the changes of derived unknowns added."""
-    by_id = {id(symbols.inputs[i]): change for i, change in moves.items()}
-    listed = [(-1 - i, _range(change)) for i, change in sorted(moves.items())]
+    by_id = {id(symbols.inputs[i]): ends(*change) for i, change in moves.items()}
+    listed = [(-1 - i, ends(*change)) for i, change in sorted(moves.items())]
     for k, node in enumerate(symbols.derived):
         change = change_of(node, by_id)
         # A derived unknown may refer to earlier ones.
         by_id[id(symbols.inputs[symbols.given + k])] = change
-        if change != (0.0, 0.0):
-            listed.append((-1 - symbols.given - k, _range(change)))
+        if change != NOTHING:
+            listed.append((-1 - symbols.given - k, change))
     return Box(name, tuple(listed))
-
-
-def _range(change: tuple[float, float]) -> Range:
-    low, high = change
-    return (exact(low) if math.isfinite(low) else None), (exact(high) if math.isfinite(high) else None)

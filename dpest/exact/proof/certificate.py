@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpest.errors import NotCovered
 from dpest.exact.proof.adjacency import Box
@@ -14,6 +14,9 @@ from dpest.exact.proof.regions import Region
 from dpest.exact.proof.symbols import Unknown
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational
+
+if TYPE_CHECKING:
+    from dpest.exact.proof.gaussian import GaussianProof
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,10 @@ class Certificate:
         return proof_text(self)
 
 
-def read_certificate(data: Mapping[str, Any]) -> Certificate:
-    """A certificate that was stored with a result."""
+def read_certificate(data: Mapping[str, Any]) -> Certificate | GaussianProof:
+    """A proof that was stored with a result."""
+    if data.get("kind") == "gaussian":
+        from dpest.exact.proof.gaussian import GaussianProof
+
+        return GaussianProof.from_dict(data)
     return Certificate.from_dict(data)

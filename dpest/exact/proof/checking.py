@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from dpest.exact.proof.adjacency import Box, Range
+from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
 from dpest.exact.proof.certificate import Case, Certificate, Step
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
 from dpest.exact.proof.policy import Policy, Shift, cost_of, is_whole
+from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.storage import digest_of
 from dpest.laws.law import Law

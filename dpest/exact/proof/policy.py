@@ -10,12 +10,13 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpest.exact.proof.adjacency import Box, Range
+from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.folding import Known, solve_folded
+from dpest.exact.proof.parts import Folded, Part, folded, parts
 from dpest.exact.proof.programs import Program
+from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.laws.law import Law
-from dpest.numerics.links import Links
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 _MOST_SLOPES = 4_000  # unknown slopes of one policy; beyond it, only draws that are released together with an input follow it
@@ -37,15 +38,6 @@ class Shift:
 Policy = dict[int, Shift]
 
 
-@dataclass(frozen=True)
-class Part:
-    """Conditions and released values that share draws with each other and with nothing else."""
-
-    rows: tuple[Row, ...]
-    released: tuple[Released, ...]
-    laws: tuple[tuple[int, Law], ...]
-
-
 def cheapest_policy(region: Region, box: Box, inputs: Mapping[int, Law], known: Known) -> Policy | None:
     """A policy of small cost; None where none was found."""
     policy: Policy = {}
@@ -57,40 +49,15 @@ def cheapest_policy(region: Region, box: Box, inputs: Mapping[int, Law], known: 
     return policy
 
 
-def parts(region: Region) -> list[Part]:
-    """The region split by shared draws; conditions on inputs alone are left out, they hold for both inputs."""
-    link = Links()
-    for terms in (*(r.terms for r in region.rows), *(r.terms for r in region.released)):
-        link.join([v for v, _ in terms if v >= 0])
-    rows: dict[object, list[Row]] = {}
-    released: dict[object, list[Released]] = {}
-    for i, row in enumerate(region.rows):
-        if any(v >= 0 for v, _ in row.terms):
-            rows.setdefault(_root(link, row.terms, i), []).append(row)
-    for i, value in enumerate(region.released):
-        released.setdefault(_root(link, value.terms, i), []).append(value)
-    law = region.law
-    out = []
-    for key in dict.fromkeys((*rows, *released)):
-        own_rows, own_released = rows.get(key, []), released.get(key, [])
-        used = {v for terms in (*(r.terms for r in own_rows), *(r.terms for r in own_released)) for v, _ in terms if v >= 0}
-        out.append(Part(tuple(own_rows), tuple(own_released), tuple((v, law[v]) for v in sorted(used))))
-    return out
-
-
-def _root(link: Links, terms: Iterable[tuple[int, Rational]], i: int) -> object:
-    draws = [v for v, _ in terms if v >= 0]
-    return link.root(draws[0]) if draws else ("alone", i)
-
-
 def _part_policy(part: Part, moves: dict[int, Range], inputs: Mapping[int, Law], known: Known) -> Policy | None:
     mixed = _mixed(part, moves)
+    small = folded(part, moves)
     program = Program()
-    columns = _Columns(program, part, mixed, moves, inputs)
+    columns = _Columns(program, small, mixed, moves, inputs)
     for value in part.released:
         if not columns.keep(value):
             return None
-    for number, row in enumerate(part.rows):
+    for number, row in enumerate(small.part.rows):
         if not columns.hold(row, number):
             return None
     point = solve_folded(program, known)
@@ -117,9 +84,10 @@ class _Columns:
     """The unknowns of a policy: for each draw a constant, and slopes along the inputs that it may follow."""
 
     def __init__(
-        self, program: Program, part: Part, mixed: set[int], moves: Mapping[int, Range], inputs: Mapping[int, Law]
+        self, program: Program, small: Folded, mixed: set[int], moves: Mapping[int, Range], inputs: Mapping[int, Law]
     ) -> None:
-        self.program, self.moves, self.mixed = program, moves, mixed
+        self.program, self.moves, self.mixed, self.small = program, moves, mixed, small
+        part = small.part
         follows = _followed(part, mixed)
         self.follows: dict[int, list[int]] = {}
         self.constant: dict[int, dict[int, Rational]] = {}
@@ -137,14 +105,15 @@ class _Columns:
         out = {}
         for sign, price in ((ONE, up), (-ONE, down)):
             if price is not None:
-                out[self.program.column(("s", v, int(sign)), cost=price, low=ZERO, whole=law.discrete)] = sign
+                cost = price * self.small.times(v)
+                out[self.program.column(("s", v, int(sign)), cost=cost, low=ZERO, whole=law.discrete)] = sign
         return out
 
     def _sloped(self, v: int, law: Law, inputs: Sequence[int], up: Rational | None, down: Rational | None) -> dict[int, Rational]:
         """A draw that follows inputs: its price is at least that of the largest shift either way."""
         program, whole = self.program, law.discrete
         constant = program.column(("s", v), whole=whole)
-        price = program.column(("price", v), cost=ONE, low=ZERO)
+        price = program.column(("price", v), cost=ONE * self.small.times(v), low=ZERO)
         slopes = [program.column(("S", v, i), whole=whole) for i in inputs]
         for sign, each in ((ONE, up), (-ONE, down)):
             # price >= each * (sign * constant + the largest of sign * slope * d)
@@ -224,12 +193,14 @@ class _Columns:
         terms[least] = ONE
 
     def policy(self, point: Sequence[Rational]) -> Policy:
-        """The shifts at a point of the program."""
-        out = {}
+        """The shifts at a point of the program; draws that stay where they are have none."""
+        out: Policy = {}
         for v, parts_ in self.constant.items():
             constant = sum((sign * point[column] for column, sign in parts_.items()), ZERO)
             slopes = [(i, point[self.program.index["S", v, i]]) for i in self.follows[v]]
-            out[v] = Shift(constant, tuple((i, c) for i, c in slopes if c))
+            shift = Shift(constant, tuple((i, c) for i, c in slopes if c))
+            if shift.constant or shift.slopes:
+                out.update(dict.fromkeys(self.small.members.get(v, (v,)), shift))
         return out
 
 

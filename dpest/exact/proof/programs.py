@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpest.exact.proof.simplex import Undecided, cheapest
 from dpest.numerics.rationals import ZERO, Rational, exact
 
 Combination = Mapping[int, Rational]  # column -> coefficient
@@ -22,6 +23,8 @@ Combination = Mapping[int, Rational]  # column -> coefficient
 # leaves slacks of 1e-15 at vertices and 1e-7 at worst; a wrong guess costs a second attempt, never a wrong answer.
 _TIGHT = 1e-9
 _MARGIN = 1e-6  # by which the second attempt keeps away from the constraints, so that rounding stays inside
+# Entries of programs that are solved in rationals from the start: there the pivots cost less than a call of the solver.
+_SMALL = 400
 _SMALL_DENOMINATOR = 1 << 20
 
 
@@ -58,6 +61,14 @@ class Program:
             return None
         if not self.costs:
             return []
+        if len(self.rows) * len(self.costs) <= _SMALL:
+            try:
+                small = cheapest(self.costs, self.lows, self.rows)
+            except Undecided:
+                small = None
+            else:
+                if small is None or self.holds(small):  # whole columns may be fractions there
+                    return small
         for margin in (0.0, _MARGIN):
             proposed = _proposal(self, margin)
             if proposed is None:

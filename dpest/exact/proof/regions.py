@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.cases import Affine, Constant, Floor, LeafValue, expand, pinned_leaves
+from dpest.exact.inference.cases import MOST_CASES, Affine, Constant, Floor, LeafValue, expand, pinned_leaves
 from dpest.exact.proof.symbols import Unknown
 from dpest.lang.nodes import Draw, is_node
 from dpest.lang.origins import root, steps_of
@@ -132,14 +132,16 @@ def scaled_row(terms: Terms, constant: Rational, strict: bool, laws: Mapping[int
     return Row(tuple((v, c / lead) for v, c in terms), constant / lead, strict and all(law.discrete for law in kinds))
 
 
-def regions(path: Path, variables: Variables, positions: Sequence[int] | None = None, group: int = 0) -> list[Region]:
+def regions(
+    path: Path, variables: Variables, positions: Sequence[int] | None = None, group: int = 0, most: int = MOST_CASES
+) -> list[Region]:
     """The regions of one path: one for each case of its outputs, or of the outputs at some positions."""
     if path.loops:
         raise ExactRefused("a loop without a bound on its length: its rounds cannot be aligned one by one")
     variables.enter(path.drawn)
     leaves = path.output.leaves if positions is None else tuple(path.output.leaves[i] for i in positions)
     pins = pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else ()
-    cases = expand(leaves, path.conditions, list(range(len(leaves))), pins)
+    cases = expand(leaves, path.conditions, list(range(len(leaves))), pins, most=most)
     found = [_region(path, x.literals, x.values, variables) for x in cases]
     return found if positions is None else [replace(r, key=(*r.key, tuple(positions)), group=group) for r in found]
 

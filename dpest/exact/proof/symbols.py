@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import ExactRefused
+from dpest.exact.proof.ranges import floats, range_of
 from dpest.lang.nodes import (
     All,
     Apply,
@@ -37,11 +38,12 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
-from dpest.trace.explore import Limits, Trace, trace_on_unknown
+from dpest.trace.explore import Trace, trace_on_unknown
+from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
 
 # Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.
-LIMITS = Limits(paths=5_000)
+LIMITS = Limits(paths=5_000, work=1_200_000)
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,7 @@ class Symbols:
     def _symbol(self, node: Node) -> Draw:
         key = _key(node)
         if key not in self._known:
-            low, high = range_of(node)
-            law = Unknown(f"u{len(self.derived) + 1}", low, high, _whole(node))
+            law = Unknown(f"u{len(self.derived) + 1}", *floats(range_of(node)), _whole(node))
             self._known[key] = Draw(law)
             self.inputs.append(self._known[key])
             self.derived.append(node)
@@ -187,69 +188,6 @@ def _whole(node: Node) -> bool:
     from dpest.lang.nodes import is_integral
 
     return is_integral(node)
-
-
-def range_of(node: Any) -> tuple[float, float]:
-    """An interval that holds every value of an expression of inputs."""
-    match node:
-        case Draw(law=law):
-            return law.support
-        case Linear(terms=terms, constant=constant):
-            low = high = float(constant)
-            for n, c in terms:
-                a, b = range_of(n)
-                ends = sorted((float(c) * a, float(c) * b))
-                low, high = low + ends[0], high + ends[1]
-            return low, high
-        case Compare() | Not() | All():
-            return 0.0, 1.0
-        case Extreme(pick=pick, values=values):
-            ranges = [range_of(v) for v in values]
-            choose = max if pick.value == "max" else min
-            return choose(r[0] for r in ranges), choose(r[1] for r in ranges)
-        case ArgExtreme(values=values):
-            return 0.0, float(len(values) - 1)
-        case Rounded(value=value):
-            low, high = range_of(value)
-            return (math.floor(low) if math.isfinite(low) else low), (math.ceil(high) if math.isfinite(high) else high)
-        case Where(yes=yes, no=no):
-            ranges = [range_of(yes), range_of(no)]
-            return min(r[0] for r in ranges), max(r[1] for r in ranges)
-        case int() | float():
-            return float(node), float(node)
-        case _:
-            return -math.inf, math.inf
-
-
-def change_of(node: Any, moved: Mapping[int, tuple[float, float]]) -> tuple[float, float]:
-    """An interval that holds the change of an expression of inputs when each input (by id) changes within its own."""
-    if not is_node(node) or not any(moved.get(id(n), (0.0, 0.0)) != (0.0, 0.0) for n in ancestors(node)):
-        return 0.0, 0.0
-    match node:
-        case Draw():
-            return moved[id(node)]
-        case Linear(terms=terms):
-            low = high = 0.0
-            for n, c in terms:
-                a, b = change_of(n, moved)
-                ends = sorted((float(c) * a, float(c) * b))
-                low, high = low + ends[0], high + ends[1]
-            change = low, high
-        case Extreme(values=values):
-            changes = [change_of(v, moved) for v in values]
-            change = min(c[0] for c in changes), max(c[1] for c in changes)
-        case Rounded(value=value):
-            low, high = change_of(value, moved)
-            change = (math.floor(low) if math.isfinite(low) else low), (math.ceil(high) if math.isfinite(high) else high)
-        case Compare(value=value):
-            low, high = change_of(value, moved)
-            rising = node.relation.value != "=="
-            change = (0.0 if rising and low >= 0 else -1.0), (0.0 if rising and high <= 0 else 1.0)
-        case _:
-            change = -math.inf, math.inf
-    low, high = range_of(node)
-    width = high - low
-    return max(change[0], -width), min(change[1], width)
 
 
 def symbolic_trace(

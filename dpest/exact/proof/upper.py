@@ -21,11 +21,13 @@ from dpest.exact.proof.merge import contradiction, merged
 from dpest.exact.proof.policy import cheapest_policy, cost_of
 from dpest.exact.proof.regions import Region, Row, Variables, output_groups, regions
 from dpest.exact.proof.storage import digest_of
-from dpest.exact.proof.symbols import Symbols, Unknown, symbolic_trace
+from dpest.exact.proof.symbols import LIMITS, Symbols, Unknown, symbolic_trace
 from dpest.lang.words import words
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational
+from dpest.run.progress import Progress, silent
 from dpest.trace.explore import Trace
+from dpest.trace.limits import Limits
 
 # Combinations of independent outputs up to this many are looked at one by one: the bound is then never looser for it.
 _FEW_COMBINATIONS = 400
@@ -42,11 +44,22 @@ class Question:
     adjacency: str
     sensitivity: float
     domain: Any
+    limits: Limits = LIMITS
+    cases: int = MOST_CASES  # regions of runs
 
     @property
     def name(self) -> str:
         """What the mechanism is called."""
         return str(getattr(self.mechanism, "__name__", "mechanism"))
+
+
+def scope(question: Question) -> str:
+    """Which inputs the answer is about, in words."""
+    distance = (
+        "" if question.sensitivity == 1 or question.adjacency in ("replace", "add_remove") else f" (by {question.sensitivity:g})"
+    )
+    rows = "" if question.n is None else f" of {question.n} row{'s' if question.n > 1 else ''}"
+    return f"all {question.adjacency}-adjacent inputs{rows}{distance}"
 
 
 @dataclass(frozen=True)
@@ -112,16 +125,16 @@ def _box_name(adjacency: str, moves: Mapping[int, Any], inputs: Inputs) -> str:
 
 
 def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, ...]:
-    traced = symbolic_trace(question.mechanism, data, symbols, question.params)
+    traced = symbolic_trace(question.mechanism, data, symbols, question.params, question.limits)
     if traced.log_unexplored > -math.inf or traced.cycles:
         raise ExactRefused("a loop without a bound on its length: paths that were not explored cannot be aligned")
     variables = Variables(symbols.inputs)
-    grouped = _grouped(traced, variables)
+    grouped = _grouped(traced, variables, question.cases)
     found = grouped or []
     for path in traced.paths if grouped is None else ():
-        found.extend(regions(path, variables))
-        if len(found) > MOST_CASES:
-            raise BudgetExceeded(f"the mechanism has more than {MOST_CASES} regions of runs with one form of output")
+        found.extend(regions(path, variables, most=question.cases))
+        if len(found) > question.cases:
+            raise BudgetExceeded(f"the mechanism has more than {question.cases} regions of runs with one form of output")
     laws = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
     by_cell: dict[frozenset[Row], list[Region]] = {}
     for region in refined(found, laws):
@@ -129,7 +142,7 @@ def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, .
     return tuple(r for group in by_cell.values() for r in merged(group, laws))
 
 
-def _grouped(traced: Trace, variables: Variables) -> list[Region] | None:
+def _grouped(traced: Trace, variables: Variables, most: int) -> list[Region] | None:
     """The regions of groups of outputs that share no draw, where all combinations of them would be many.
 
     Losses of independent groups add for one pair of inputs: the sum of the largest costs bounds the loss.
@@ -140,17 +153,22 @@ def _grouped(traced: Trace, variables: Variables) -> list[Region] | None:
     groups = output_groups(path)
     if len(groups) < 2:
         return None
-    found = [regions(path, variables, positions, g) for g, positions in enumerate(groups)]
+    found = [regions(path, variables, positions, g, most) for g, positions in enumerate(groups)]
     apart_ = any(cell(r) for group in found for r in group)
     return None if apart_ or math.prod(map(len, found)) <= _FEW_COMBINATIONS else [r for group in found for r in group]
 
 
-def upper_side(question: Question) -> Upper:
+def upper_side(question: Question, show: Progress = silent) -> Upper:
     """The bound on the loss of every adjacent pair, with its certificate."""
-    traced = traced_question(question)
-    plain = _carried(question, traced)
+    show(0, 1, "tracing on unknown inputs")
+    return proved_on(question, traced_question(question), show)
+
+
+def proved_on(question: Question, traced: Traced, show: Progress = silent) -> Upper:
+    """The same, of a mechanism that was traced before."""
+    plain = _carried(question, traced, show)
     other = _in_maxima(question, traced)
-    found = None if other is None else _carried(question, other)
+    found = None if other is None else _carried(question, other, show)
     if found is None or found.bound is None or (plain.bound is not None and plain.bound <= found.bound):
         return plain
     return replace(plain, certificate=found.certificate, dearest=plain.certificate)
@@ -171,11 +189,14 @@ def _in_maxima(question: Question, traced: Traced) -> Traced | None:
     return Traced(traced.inputs, symbols, (tuple(regions_),), tuple(cases), tuple(maxima.items()))
 
 
-def _carried(question: Question, traced: Traced) -> Upper:
+def _carried(question: Question, traced: Traced, show: Progress) -> Upper:
     steps: list[Step] = []
     known: Known = {}
+    total_ = sum(len(traced.programs[case.source]) for case in traced.cases)
+    done = 0
     for number, case in enumerate(traced.cases):
-        found = _Carrier(traced, number, case, known).steps()
+        found = _Carrier(traced, number, case, known).steps(partial(_told, show, done, total_))
+        done += len(traced.programs[case.source])
         if isinstance(found, Obstacle):
             return Upper(traced, None, found)
         steps.extend(found)
@@ -191,6 +212,10 @@ def _carried(question: Question, traced: Traced) -> Upper:
         partial(_rerun, question, traced),
     )
     return Upper(traced, replace(draft, digest=digest_of(draft)), None)
+
+
+def _told(show: Progress, before: int, total_: int, at: int) -> None:
+    show(before + at, total_, "alignments")
 
 
 def _rerun(question: Question, traced: Traced, certificate: Certificate, runs: int, seed: int) -> list[str]:
@@ -225,10 +250,11 @@ class _Carrier:
         self.crossings = 0
         self.separate: dict[Any, Any] = {}
 
-    def steps(self) -> list[Step] | Obstacle:
+    def steps(self, at: Callable[[int], None]) -> list[Step] | Obstacle:
         """One step for each region of the source and each cell of the target, or the region that resisted."""
         out = []
         for i, region in enumerate(self.source):
+            at(i)
             own = frozenset(cell(region))
             for key, members in self.cells.items():
                 same = self.case.source == self.case.target and key == own

@@ -20,12 +20,13 @@ from dpest.exact.proof.cross import conditions
 from dpest.exact.proof.policy import Policy, Shift
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.upper import Traced, Upper
-from dpest.lang.nodes import Linear, ancestors, children
+from dpest.lang.nodes import Linear, Rounded, ancestors, children, linear
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational
 
-# Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more.
-_DISTANCES = (40.0, 150.0, 12.0, 1e4, 4.0, 1.0, 1e6, 1e8)
+# Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more. At 0 all
+# conditions are even: sums of maxima lose most there, and spread inputs come near it only far out in the tails.
+_DISTANCES = (40.0, 0.0, 150.0, 12.0, 1e4, 4.0, 1.0, 1e6, 1e8)
 _MOST_MIXED = 4  # inputs without one worst end of which every combination of ends is looked at
 _FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
 _MOST_STEPS = 3  # regions of largest cost that are tried
@@ -52,6 +53,7 @@ class Named:
 def named_pairs(upper: Upper) -> Iterator[Named]:
     """Pairs of inputs on which the mechanism may lose most, most promising first."""
     ways = [_ways(upper.traced, *target) for target in _targets(upper)]
+    yield from itertools.chain.from_iterable(itertools.islice(way, 2) for way in ways[:1])
     while ways:  # the best guess for each region first, then the next one
         for way in list(ways):
             pair = next(way, None)
@@ -300,4 +302,7 @@ def landmarks(traced: Traced) -> list[float]:
         if isinstance(node, Linear) and len(node.terms) == 1:
             out.add(-float(node.constant) / float(node.terms[0][1]))
         out.update(float(x) for x in children(node) if isinstance(x, int | float) and math.isfinite(x))
+        if isinstance(node, Rounded):  # halves are rounded to the even side: up from one, down from the next
+            inner = linear(node.value)
+            out.update(float((Rational(1, 2) - inner.constant) / c) for _, c in inner.terms[:1])
     return sorted(out)[:_MOST_LANDMARKS]

@@ -25,7 +25,7 @@ def no_law(name: str) -> UnsupportedOperation:
     )
 
 
-def _each(one: Callable[..., Any], size: Any, *values: Any) -> Any:
+def each(one: Callable[..., Any], size: Any, *values: Any) -> Any:
     """One draw, or an array of them: of this size, or of the shape that the parameters have together."""
     arrays = [np.asarray(v, dtype=object) for v in values]
     if size is None and all(a.ndim == 0 for a in arrays):
@@ -52,7 +52,7 @@ def _plus(loc: Any, value: Any) -> Any:
 
 def _located(draw: Callable[[Any], Any]) -> Callable[..., Any]:
     def method(loc: Any = 0.0, scale: Any = 1.0, size: Size = None) -> Any:
-        return _each(lambda m, b: _plus(m, _scaled(draw, b)), size, loc, scale)
+        return each(lambda m, b: _plus(m, _scaled(draw, b)), size, loc, scale)
 
     return method
 
@@ -74,7 +74,7 @@ logistic = _located(noise.logistic)
 
 def exponential(scale: Any = 1.0, size: Size = None) -> Any:
     """Exponential draws."""
-    return _each(lambda b: _scaled(noise.exponential, b), size, scale)
+    return each(lambda b: _scaled(noise.exponential, b), size, scale)
 
 
 def standard_normal(size: Size = None, dtype: Any = None) -> Any:
@@ -89,7 +89,7 @@ def standard_exponential(size: Size = None, dtype: Any = None) -> Any:
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Size = None) -> Any:
     """Uniform draws between low and high."""
-    return _each(_uniform, size, low, high)
+    return each(_uniform, size, low, high)
 
 
 def _uniform(low: Any, high: Any) -> Any:
@@ -118,7 +118,7 @@ def randn(*shape: int) -> Any:
 def integers(low: Any, high: Any = None, size: Size = None, dtype: Any = None, endpoint: bool = False) -> Any:
     """Whole numbers from low to high, without high unless `endpoint`; from 0 to low where high is not given."""
     first, last = (0, low) if high is None else (low, high)
-    return _each(lambda a, b: _whole(a, plain(b) - (not endpoint)), size, first, last)
+    return each(lambda a, b: _whole(a, plain(b) - (not endpoint)), size, first, last)
 
 
 def randint(low: Any, high: Any = None, size: Size = None, dtype: Any = None) -> Any:
@@ -143,47 +143,106 @@ def plain(x: Any) -> Any:
 
 def binomial(n: Any, p: Any, size: Size = None) -> Any:
     """How many of n coins fall on the side with probability p."""
-    return _each(_binomial, size, n, p)
+    return each(_binomial, size, n, p)
 
 
 def _binomial(n: Any, p: Any) -> Any:
     count, chance = int(plain(n)), float(plain(p))
     if count == 0 or chance in (0.0, 1.0):
         return count * int(chance)
-    return noise.bernoulli(chance) if count == 1 else _scipy("binom", count, chance)
+    return noise.bernoulli(chance) if count == 1 else of_scipy("binom", count, chance)
 
 
 def poisson(lam: Any = 1.0, size: Size = None) -> Any:
     """Poisson draws."""
-    return _each(lambda rate: _scipy("poisson", float(plain(rate))), size, lam)
+    return each(lambda rate: of_scipy("poisson", float(plain(rate))), size, lam)
 
 
 def geometric(p: Any, size: Size = None) -> Any:
     """How many trials up to the first success: 1, 2, ..."""
-    return _each(lambda chance: _scipy("geom", float(plain(chance))), size, p)
+    return each(lambda chance: of_scipy("geom", float(plain(chance))), size, p)
 
 
 def standard_cauchy(size: Size = None) -> Any:
     """Cauchy draws of scale 1."""
-    return _each(lambda: _scipy("cauchy"), size)
+    return each(lambda: of_scipy("cauchy"), size)
 
 
 def standard_t(df: Any, size: Size = None) -> Any:
     """Student's t."""
-    return _each(lambda nu: _scipy("t", float(plain(nu))), size, df)
+    return each(lambda nu: of_scipy("t", float(plain(nu))), size, df)
 
 
-def _scipy(name: str, *shapes: float) -> Any:
-    token = RUN.set(None)  # SciPy asks generators for numbers of its own when a law is made
+def of_scipy(family: Any, *shapes: float) -> Any:
+    """A draw with the law of a SciPy distribution, given itself or by its name."""
+    token = RUN.set(None)  # SciPy asks generators for numbers of its own when it is loaded, and when a law is made
     try:
         import scipy.stats
 
         from dpest.laws.scipy_law import from_frozen
 
-        location, law = from_frozen(getattr(scipy.stats, name)(*shapes))
+        named = getattr(scipy.stats, family) if isinstance(family, str) else family
+        location, law = from_frozen(named(*shapes))
     finally:
         RUN.reset(token)
     return _plus(location, fresh(law))
+
+
+def _shaped(name: str, least: float = 0.0) -> Callable[..., Any]:
+    """Draws of a SciPy family by its shapes; below `least` its density has a pole, which exact inference does not integrate."""
+
+    def one(*shapes: Any) -> Any:
+        numbers = [float(plain(x)) for x in shapes]
+        if any(x < least for x in numbers):
+            raise no_law(f"{name} with a shape below {least:g}")
+        return of_scipy(name, *numbers)
+
+    return one
+
+
+def gamma(shape: Any, scale: Any = 1.0, size: Size = None) -> Any:
+    """Gamma draws."""
+    one = _shaped("gamma", 1.0)
+    return each(lambda k, b: b * one(k), size, shape, scale)
+
+
+def standard_gamma(shape: Any, size: Size = None, dtype: Any = None) -> Any:
+    """Gamma draws of scale 1."""
+    return gamma(shape, 1.0, size)
+
+
+def beta(a: Any, b: Any, size: Size = None) -> Any:
+    """Beta draws."""
+    return each(_shaped("beta", 1.0), size, a, b)
+
+
+def chisquare(df: Any, size: Size = None) -> Any:
+    """Chi-square draws."""
+    return each(_shaped("chi2", 2.0), size, df)
+
+
+def triangular(left: Any, mode: Any, right: Any, size: Size = None) -> Any:
+    """Triangular draws."""
+    return each(lambda a, m, b: a + (b - a) * of_scipy("triang", float((plain(m) - a) / (b - a))), size, left, mode, right)
+
+
+def weibull(a: Any, size: Size = None) -> Any:
+    """Weibull draws of scale 1."""
+    return each(_shaped("weibull_min", 1.0), size, a)
+
+
+def negative_binomial(n: Any, p: Any, size: Size = None) -> Any:
+    """How many failures come before the n-th success."""
+    return each(_shaped("nbinom"), size, n, p)
+
+
+def hypergeometric(ngood: Any, nbad: Any, nsample: Any, size: Size = None) -> Any:
+    """How many of a sample without replacement are good."""
+
+    def one(good: Any, bad: Any, taken: Any) -> Any:
+        return of_scipy("hypergeom", int(plain(good)) + int(plain(bad)), int(plain(good)), int(plain(taken)))
+
+    return each(one, size, ngood, nbad, nsample)
 
 
 def choice(a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True) -> Any:
@@ -199,7 +258,7 @@ def choice(a: Any, size: Size = None, replace: bool = True, p: Any = None, axis:
         return _array(without_replacement(items, math.prod(shape), weights)).reshape(shape)
     if size is None:
         return one_of(items, weights)
-    drawn = _each(lambda: one_of(items, weights), size)
+    drawn = each(lambda: one_of(items, weights), size)
     return drawn if any(isinstance(x, Dist | PlainNumber) for x in drawn.ravel()) else np.array(drawn.tolist())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import dis
 import functools
 import random as stdlib
 import sys
@@ -112,14 +114,46 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
     yield from _items(x.__kwdefaults__ or {})
     if _home(x) not in _NOT_THE_AUTHORS:
         yield from _named(x.__globals__, set(_names(x.__code__)))
+        yield from (_shadow(x.__globals__, name) for name in ("float", "int") if _converts(x, name))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code of a function, and of those inside it."""
+    yield code
+    for x in code.co_consts:
+        if isinstance(x, types.CodeType):
+            yield from _codes(x)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
     """The names that a function and those inside it use."""
-    yield from code.co_names
-    for x in code.co_consts:
-        if isinstance(x, types.CodeType):
-            yield from _names(x)
+    for each in _codes(code):
+        yield from each.co_names
+
+
+def _converts(x: types.FunctionType, name: str) -> bool:
+    """Whether a function calls a built-in type by its name, and does not ask whether something is that very type."""
+    held = x.__globals__.get(name)
+    own = held is not None and getattr(held, "real", held) is not getattr(builtins, name)
+    if own or name not in _names(x.__code__):
+        return False
+    steps = [step for code in _codes(x.__code__) for step in dis.get_instructions(code)]
+    uses = [step for step in steps if step.opname == "LOAD_GLOBAL" and step.argval == name]
+    called = [step for step in uses if (step.arg or 0) & 1]  # the compiler makes room for a call
+    return bool(called) and (len(called) == len(uses) or not any(step.opname == "IS_OP" for step in steps))
+
+
+def _shadow(held: dict[str, Any], name: str) -> Place:
+    """A built-in name, in the globals of a module that does not have it."""
+    real = getattr(builtins, name)
+
+    def put(value: Any) -> None:
+        if value is real:
+            held.pop(name, None)
+            return
+        held[name] = value
+
+    return Place((id(held), name, "built-in"), real, put)
 
 
 def _named(held: dict[str, Any], names: set[str]) -> Iterator[Place]:

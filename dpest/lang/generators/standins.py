@@ -20,6 +20,7 @@ _LEGACY = np.random.RandomState  # by this name also while others stand at NumPy
 _OF_NUMPY = (
     *("laplace", "normal", "standard_normal", "exponential", "standard_exponential", "gumbel", "logistic", "uniform", "random"),
     *("integers", "choice", "binomial", "poisson", "geometric", "standard_cauchy", "standard_t", "permutation", "shuffle"),
+    *("gamma", "standard_gamma", "beta", "chisquare", "triangular", "weibull", "negative_binomial", "hypergeometric"),
 )
 _OF_RANDOM = (
     *("random", "uniform", "gauss", "expovariate", "randint", "randrange", "getrandbits", "choice", "choices", "sample"),

@@ -16,9 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from dpest.lang.generators.arrays import ARRAYS
+from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import Place, places
+from dpest.lang.generators.scipy_draws import scipy_places
 from dpest.lang.generators.standins import (
     SEEDS,
     AnyGenerator,
@@ -118,7 +121,7 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np.random, np.random.mtrand, secrets, math)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math)
 _LEGACY = np.random.mtrand._rand
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
@@ -139,7 +142,7 @@ class _Swapped:
         with self._lock:
             try:
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
-                for place, new in (*found, *self._modules()):
+                for place, new in (*found, *self._modules(), *scipy_places()):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:
@@ -182,6 +185,10 @@ class _Swapped:
             return FACTORIES[id(value)]
         if id(value) in MATHEMATICS:
             return MATHEMATICS[id(value)]
+        if id(value) in CONVERSIONS:
+            return CONVERSIONS[id(value)]
+        if id(value) in ARRAYS:
+            return ARRAYS[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None

@@ -22,6 +22,7 @@ _HESSIAN_ROWS = 20_000
 _FIRST_ROWS = 200_000
 _FIRST_STEPS = 15
 _LAST_STEPS = 2
+_EVIDENCE_STEPS = 6
 _NEGLIGIBLE = 1e-4  # of the variance of scores
 _ENOUGH = 0.5  # nats of total likelihood, far below what the weights' own noise costs
 
@@ -81,9 +82,25 @@ def fit_additive(cells: Sequence[Cells], left: Batch, right: Batch, *, pooled: b
 
 
 def fit_rows(cells: Sequence[Cells], rows: Batch, one: Matrix, zero: Matrix) -> Additive:
-    """The same fit on distinct rows with their counts."""
+    """The same fit on distinct rows with their counts; the values of several columns are taken to have no order."""
     offsets = _offsets(cells, pooled=False)
-    return _fit(cells, _Data(_codes(cells, rows, offsets, pooled=False), one, one + zero), offsets)
+    data = _Data(_codes(cells, rows, offsets, pooled=False), one, one + zero)
+    if len(cells) == 1:
+        return _fit(cells, data, offsets)
+    weights, precision = np.zeros(int(offsets[-1])), np.eye(int(offsets[-1]))
+    with one_thread():
+        for _ in range(_EVIDENCE_STEPS):
+            weights = _newton(data, precision, weights, _FIRST_STEPS)
+            precision = _evidence(data, weights, precision)
+    return Additive(tuple(cells), tuple(np.split(weights, offsets[1:-1])))
+
+
+def _evidence(data: _Data, weights: Matrix, precision: Matrix) -> Matrix:
+    """One variance for all weights, under which they are as large as expected (MacKay 1992): distinct values have no order."""
+    chance = _loss(data, weights, precision)[2]
+    spread = np.linalg.inv(_hessian(data, chance, precision))
+    determined = max(len(weights) - float(np.trace(precision @ spread)), 1e-3)
+    return np.eye(len(weights)) * min(max(determined / max(float(weights @ weights), 1e-9), 1e-2), 1e5)
 
 
 def _offsets(cells: Sequence[Cells], pooled: bool) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 from dpest.errors import NotCovered, UnknownName
 from dpest.sampling.audit.additive import Additive, fit_additive
 from dpest.sampling.audit.cells import Cells, Column, Reading, learn_cells
+from dpest.sampling.audit.choose import Cut, Goal, choose_cut
 from dpest.sampling.audit.classifiers import Estimator, Network, Trees
 from dpest.sampling.audit.outputs import Batch, Matrix
 from dpest.sampling.audit.screening import SCREENED_ROWS, telling_columns
@@ -26,12 +27,13 @@ _ROWS_PER_COLUMN = 50  # fewer rows than this make tables of noise
 MOST_COLUMNS = 48  # with tables of their own: the fit takes time by their square
 _HALF_LINE_BINS = 1024
 _HALF_LINE_ROWS = 100_000
+_PLAIN_BONUS = 0.02
 
 
-def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive:
-    """The attack that goes by one of the names that `feature_names` gives."""
+def fit_by_features(name: str, left: Batch, right: Batch, bins: int | None = None) -> RowTable | Additive:
+    """The attack that goes by one of the names that `feature_names` gives; `bins` of each column are for numbers."""
     few_left, few_right = _head(left), _head(right)
-    bins = _bins(left.width)
+    bins = _bins(left.width) if bins is None else bins
     match name:
         case "table":
             return fit_table(left, right)
@@ -57,6 +59,23 @@ def fit_by_features(name: str, left: Batch, right: Batch) -> RowTable | Additive
             return fit_additive([learn_cells(c, few_left, few_right, bins) for c in columns], left, right)
         case _:
             raise UnknownName(f"no features are called {name!r}: choose from auto, table, {', '.join(FEATURES)}")
+
+
+def trials(
+    names: Sequence[str], train: tuple[Batch, Batch], choose: tuple[Batch, Batch], goal: Goal, bins: int | None = None
+) -> list[tuple[str, Attack, Cut]]:
+    """Each kind of features, fitted on one sample of either input and cut where another promises most."""
+    found: list[tuple[str, Attack, Cut]] = []
+    for name in names:
+        attack = fit_by_features(name, *train, bins)
+        cut = choose_cut(attack.score(choose[0]), attack.score(choose[1]), goal, is_ratio=name != "half-lines")
+        found.append((name, attack, cut))
+    return found
+
+
+def merit(features: str, cut: Cut) -> float:
+    """The promise, with a bonus for events that a person reads at a glance."""
+    return cut.promise + (_PLAIN_BONUS * abs(cut.promise) if features == "half-lines" else 0.0)
 
 
 def feature_names(left: Batch, right: Batch) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayabl
 from dpest.inputs.pairs import as_parameters, show
 from dpest.run.streams import stream
 from dpest.sampling.audit.copies import restored, snapshot
-from dpest.sampling.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_groups, encode_rows
+from dpest.sampling.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
 from dpest.sampling.audit.randomness import kept_globals, own_caches, own_generators, seed_all
 from dpest.sampling.audit.step import CallByCall, Stepping
 from dpest.sampling.audit.watch import MechanismHangs, deadline
@@ -149,7 +149,7 @@ class Sampler:
 
     def _traced(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
         assert self.tracer is not None
-        return encode_groups(self.tracer.draw(data, count, rng), rng)
+        return self.tracer.draw(data, count, rng)
 
 
 def raised(data: Any, error: Exception) -> MechanismRaised:

@@ -42,6 +42,7 @@ class Statement:
     """What is to be bounded and how, fixed before the final samples: the direction, delta, alpha, and how samples are drawn.
 
     With a stake, both inputs run on the same streams, and the bound holds whenever one stops; without, on streams of their own.
+    `given_total` says which of two bounds on independent counts is used: the event's size decides which is sharper.
     `looks` says that the counts are looked at while they grow: half of alpha then pays for that, half for the bound at the end.
     """
 
@@ -51,6 +52,7 @@ class Statement:
     stake: float | None = None
     unit: Unit = Unit.RUNS
     looks: bool = False
+    given_total: bool = True
 
     def lower(self, counts: Counts, *, ended: bool = True) -> float:
         """The lower bound on epsilon that these counts prove; `ended`: their number was fixed beforehand and is reached."""
@@ -59,7 +61,7 @@ class Statement:
                 return 0.0
             return epsilon_lower_common(self.oriented(counts), self.stake, self.alpha, self.delta, self.unit)
         alpha = self.alpha / 2 if self.looks else self.alpha
-        found = [epsilon_lower(counts, self.direction, alpha, self.delta)] if ended else []
+        found = [epsilon_lower(counts, self.direction, alpha, self.delta, given_total=self.given_total)] if ended else []
         if self.looks or not ended:
             found.append(epsilon_lower_anytime(counts, self.direction, alpha, self.delta))
         return max(found)
@@ -75,7 +77,9 @@ class Statement:
         return counts.blocks if self.direction is Direction.LEFT else counts.blocks.swapped()
 
 
-def epsilon_lower(counts: Counts, direction: Direction, alpha: float, delta: float = 0.0) -> float:
+def epsilon_lower(
+    counts: Counts, direction: Direction, alpha: float, delta: float = 0.0, *, given_total: bool = True
+) -> float:
     """A lower bound on epsilon at this delta that fails with probability at most alpha, for an event fixed beforehand.
 
     The counts under both inputs are independent.
@@ -83,7 +87,7 @@ def epsilon_lower(counts: Counts, direction: Direction, alpha: float, delta: flo
     k1, n1, k2, n2 = counts.ordered(direction)
     if n1 == 0 or n2 == 0:
         return 0.0
-    if delta == 0:
+    if delta == 0 and given_total:
         return float(binomial.ratio_lower(k1, n1, k2, n2, alpha))
     low, high = _shares(counts, direction, alpha, anytime=False)
     return _log_ratio(low - delta, high)

@@ -45,6 +45,7 @@ class Cut:
     promise: float
     hits: tuple[int, int]  # on the choosing samples: under D, under D'
     stake: float | None  # for final samples with common noise; None: independent ones promise more
+    given_total: bool  # which bound on independent samples promises more
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,31 @@ class CurvePoint:
     direction: Direction
     left: float
     right: float
+
+
+@dataclass(frozen=True)
+class ScoreLaws:
+    """Both laws along a score: the share of outputs between neighbouring edges (the first and the last are open), and the event.
+
+    The event is the scores from `cut` on, upwards if `above`.
+    """
+
+    edges: tuple[float, ...]
+    left: tuple[float, ...]
+    right: tuple[float, ...]
+    cut: float
+    above: bool
+
+
+def score_laws(left: Matrix, right: Matrix, cut: float, above: bool, bins: int = 40) -> ScoreLaws:
+    """The laws of a score under both inputs, in bins of one width that hold all but the outermost hundredth, and the cut."""
+    pooled = np.concatenate([left, right])
+    low, high = np.quantile(pooled[np.isfinite(pooled)], [0.005, 0.995]) if np.isfinite(pooled).any() else (0.0, 0.0)
+    low, high = (min(low, cut), max(high, cut)) if math.isfinite(cut) else (low, high)
+    edges = np.linspace(low, max(high, low + 1e-9 * max(abs(low), 1.0)), bins + 1)
+    shares = [np.bincount(np.searchsorted(edges, x, side="right"), minlength=bins + 2) / len(x) for x in (left, right)]
+    first, second = (tuple(s.tolist()) for s in shares)
+    return ScoreLaws(tuple(edges.tolist()), first, second, float(cut), above)
 
 
 def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = False) -> Cut:
@@ -72,27 +98,35 @@ def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = Fals
     else:
         goal = replace(goal, caution=2 * goal.caution)
     # Cells lie between cuts: the last ones make {score > cut}, the first ones {score <= cut}.
-    forward = _best(_Cells(a, b, foreseen[0]).reversed(), goal)
-    backward = _best(_Cells(b, a, foreseen[1]), goal)
+    forward = best_event(Ordered(a, b, foreseen[0]).reversed(), goal)
+    backward = best_event(Ordered(b, a, foreseen[1]), goal)
     if forward.promise >= backward.promise:
         cut = cuts[len(cuts) - 1 - forward.place]
         threshold = min(float(np.min(values, where=values > cut, initial=np.inf)) for values in (left, right))
-        return Cut(Direction.LEFT, threshold, forward.promise, forward.hits, forward.stake)
+        return Cut(Direction.LEFT, threshold, forward.promise, forward.hits, forward.stake, forward.given_total)
     hits = backward.hits[1], backward.hits[0]
-    return Cut(Direction.RIGHT, float(cuts[backward.place]), backward.promise, hits, backward.stake)
+    return Cut(
+        Direction.RIGHT, float(cuts[backward.place]), backward.promise, hits, backward.stake, backward.given_total
+    )
 
 
 def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
-    """The slope and shift that make a score a log-likelihood ratio: a logistic regression on it."""
+    """The slope and shift that make a score a log-likelihood ratio, from its values under both inputs."""
     stride = max(1, (len(left) + len(right)) // 100_000)
-    score = np.concatenate([left[::stride], right[::stride]])
-    target = np.concatenate([np.ones(len(left[::stride])), np.zeros(len(right[::stride]))])
-    middle = float(np.median(score))
+    one, zero = left[::stride], right[::stride]
+    score = np.concatenate([one, zero])
+    first = np.arange(len(score)) < len(one)
+    return calibrated(score, first.astype(np.float64), (~first).astype(np.float64))
+
+
+def calibrated(score: Matrix, one: Matrix, zero: Matrix) -> tuple[float, float]:
+    """The same from how often each score was seen under both inputs: a logistic regression on it."""
+    middle, both = float(np.median(score)), one + zero
     score = score - middle
     slope, shift = 1.0, 0.0
     for _ in range(20):
         chance = expit(slope * score + shift)
-        error, curve = chance - target, chance * (1 - chance)
+        error, curve = both * chance - one, both * chance * (1 - chance)
         a, b, c = float(np.sum(curve * score**2)) + 1e-9, float(np.sum(curve * score)), float(curve.sum()) + 1e-9
         g, h = float(np.sum(error * score)), float(error.sum())
         determinant = a * c - b * b
@@ -104,48 +138,65 @@ def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:
         if abs(step) < 1e-4:
             break
     slope = min(max(slope, 0.0), 3.0)
-    return slope, shift - slope * middle - math.log(len(left) / len(right))
+    return slope, shift - slope * middle - math.log(max(float(one.sum()), 0.5) / max(float(zero.sum()), 0.5))
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
-    """Hits of cells in groups of runs, under the likelier input and the other.
+class Ordered:
+    """Hits of cells, in the order in which they are joined, under the likelier input and the other, in groups of runs.
 
-    `foreseen` adds up the estimated likelihood ratios P'/P of the likelier outputs in each cell.
+    Where there is one group, all runs are taken as independent. `foreseen` adds up the estimated likelihood ratios P'/P of the
+    likelier outputs in each cell.
     """
 
     likelier: Matrix
     other: Matrix
     foreseen: Matrix | None
 
-    def reversed(self) -> _Cells:
+    def reversed(self) -> Ordered:
         """The cells from the last to the first."""
         foreseen = None if self.foreseen is None else self.foreseen[::-1]
-        return _Cells(self.likelier[:, ::-1], self.other[:, ::-1], foreseen)
+        return Ordered(self.likelier[:, ::-1], self.other[:, ::-1], foreseen)
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The best of some events that grow cell by cell, with the likelier input first."""
+class Best:
+    """The best of some events, with the likelier input first: {the cells up to a place}, or that cell alone."""
 
     promise: float
     place: int
     hits: tuple[int, int]
     stake: float | None
+    given_total: bool
+    alone: bool = False
 
 
-def _best(cells: _Cells, goal: Goal) -> _Found:
+def best_event(cells: Ordered, goal: Goal) -> Best:
     """The event {the first cells} that promises most."""
-    trials, other_trials = int(cells.likelier.sum()), int(cells.other.sum())
-    a, b = (np.cumsum(counts[:, :-1], axis=1) for counts in (cells.likelier, cells.other))
+    number = max(cells.likelier.shape[1] - 1, 1)  # all cells together are no event
+    likelier, other = (np.cumsum(counts[:, :number], axis=1) for counts in (cells.likelier, cells.other))
+    foreseen = None if cells.foreseen is None else np.cumsum(cells.foreseen[:number])
+    return _best(Ordered(likelier, other, foreseen), int(cells.likelier.sum()), int(cells.other.sum()), goal)
+
+
+def best_cell(cells: Ordered, goal: Goal) -> Best:
+    """The single cell that promises most; the best of many promises too much, and so they need more caution."""
+    caution = goal.caution + math.sqrt(2 * math.log(cells.likelier.shape[1]))
+    trials = int(cells.likelier.sum()), int(cells.other.sum())
+    return replace(_best(cells, *trials, replace(goal, caution=caution)), alone=True)
+
+
+def _best(events: Ordered, trials: int, other_trials: int, goal: Goal) -> Best:
+    a, b = events.likelier, events.other
     shares = _Shares(a.sum(axis=0), b.sum(axis=0), trials, other_trials)
     ratio = shares.ratio(goal.delta)
-    spread = _spread(a, b, ratio)
-    common, apart = _gaps(shares, spread, goal)
+    spread = _spread(a, b, ratio) if len(a) > 1 else shares.spread(ratio)
+    common, total, each = _gaps(shares, spread, goal)
+    apart = np.minimum(total, each)
     gained = np.maximum(shares.hits - goal.delta * trials, 0.5)
     shown, error = np.log(ratio), np.sqrt(spread) / gained
-    if cells.foreseen is not None:
-        shown, error = _blended(shown, error, np.log(gained) - np.log(np.maximum(np.cumsum(cells.foreseen[:-1]), 1e-300)))
+    if events.foreseen is not None:
+        shown, error = _blended(shown, error, np.log(gained) - np.log(np.maximum(events.foreseen, 1e-300)))
     promise = shown - _below(goal.caution, error) - np.minimum(common, apart)
     promise[shares.hits < min(_FEWEST_HITS, trials)] = -math.inf
     if goal.size is not None:
@@ -154,7 +205,8 @@ def _best(cells: _Cells, goal: Goal) -> _Found:
     stake = None
     if common[best] < apart[best]:
         stake = _stake(shares, spread, best, goal, float(apart[best]))
-    return _Found(float(promise[best]), best, (int(shares.hits[best]), int(shares.others[best])), stake)
+    hits = int(shares.hits[best]), int(shares.others[best])
+    return Best(float(promise[best]), best, hits, stake, bool(total[best] <= each[best]))
 
 
 def _blended(counted: Matrix, error: Matrix, foreseen: Matrix) -> tuple[Matrix, Matrix]:
@@ -200,6 +252,11 @@ class _Shares:
         """exp(epsilon) of each event; half a hit stands for none."""
         return np.maximum((self.hits + 0.5) / (self.trials + 1) - delta, 1e-9) / ((self.others + 0.5) / (self.other_trials + 1))
 
+    def spread(self, ratio: Matrix) -> Matrix:
+        """The variance of A - r B where all runs are independent, with half a hit's on either side for what was never seen."""
+        a, b = (k * (1 - k / (n + 1)) for k, n in ((self.hits, self.trials), (self.others, self.other_trials)))
+        return np.asarray(a + ratio**2 * b + (1 + ratio**2) / 2)
+
 
 def _spread(a: Matrix, b: Matrix, ratio: Matrix) -> Matrix:
     """The variance of the sum of A - r B over all blocks, with half a hit's on either side for what was never seen."""
@@ -213,19 +270,22 @@ def _below(z: float, error: Matrix) -> Matrix:
     return np.asarray(2 * np.arcsinh(z * error / 2))
 
 
-def _gaps(shares: _Shares, spread: Matrix, goal: Goal) -> tuple[Matrix, Matrix]:
-    """How far below the ratio the final bound will lie: with common noise, and with independent samples."""
-    ahead = goal.samples / shares.trials
+def _gaps(shares: _Shares, spread: Matrix, goal: Goal) -> tuple[Matrix, Matrix, Matrix]:
+    """How far below the ratio the final bound will lie: with common noise; on independent samples given the total of hits, and
+    by a bound on each probability.
+    """
+    ahead = goal.samples / max(shares.trials, 1)
     gained = np.maximum(shares.hits - goal.delta * shares.trials, 0.5)
     enough = goal.common and goal.samples >= FEWEST_BLOCKS * goal.block
     often = shares.others >= _OFTEN
     common = _below(normal_equivalent(goal.alpha), np.sqrt(spread / ahead) / gained)
     common = np.where(enough & often, common, math.inf)
     hits, others = (shares.hits + 0.5) * ahead, (shares.others + 0.5) * ahead
-    if goal.delta == 0:
-        return common, _below(-float(ndtri(goal.alpha)), np.sqrt(1 / hits + 1 / others))
+    rest, other_rest = (1 - k / (n + 1) for k, n in ((shares.hits, shares.trials), (shares.others, shares.other_trials)))
     z = -float(ndtri(goal.alpha / 2))
-    return common, _below(z, np.sqrt(hits) / (gained * ahead)) + _below(z, 1 / np.sqrt(others))
+    each = _below(z, np.sqrt(hits * rest) / (gained * ahead)) + _below(z, np.sqrt(other_rest / others))
+    total = _below(-float(ndtri(goal.alpha)), np.sqrt(1 / hits + 1 / others))
+    return common, np.full(total.shape, math.inf) if goal.delta else total, each
 
 
 def _stake(shares: _Shares, spread: Matrix, place: int, goal: Goal, apart: float) -> float | None:

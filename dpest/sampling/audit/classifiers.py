@@ -221,4 +221,4 @@ def _need_sklearn() -> None:
     try:
         import sklearn  # noqa: F401
     except ImportError as error:
-        raise MissingExtra("this attack trains a classifier: install scikit-learn (the extra named audit)") from error
+        raise MissingExtra("this attack trains a classifier: pip install scikit-learn") from error

@@ -96,7 +96,7 @@ class Event:
         more = f" and {len(chosen) - _MOST_NAMED} more" if len(chosen) > _MOST_NAMED else ""
         if unseen:
             return f"output is none of {', '.join(named)}{more}" if named else "any output"
-        return f"output is {named[0]}" if len(chosen) == 1 else f"output is one of {', '.join(named)}{more}"
+        return f"output == {named[0]}" if len(chosen) == 1 else f"output is one of {', '.join(named)}{more}"
 
     def _intervals(self, cells: Cells, weights: NDArray[np.float64]) -> str:
         inside = self._inside(weights)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpest.errors import UnsupportedOutput
-from dpest.trace.columns import HOLE, NAN_KEY, Columns
+from dpest.trace.columns import HOLE, NAN_KEY, Columns, Group
 
 Matrix = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -46,6 +46,10 @@ class Batch:
     def width(self) -> int:
         """The number of columns."""
         return int(self.values.shape[1])
+
+    def picked(self, rows: Any) -> Batch:
+        """Some of the rows."""
+        return Batch(self.values[rows], self.names, self.single)
 
     def taken(self, columns: NDArray[np.intp] | None) -> Batch:
         """Some of the columns; all of them for None."""
@@ -138,20 +142,49 @@ def encode_columns(outputs: tuple[Any, ...], count: int) -> Batch:
     return Batch(np.hstack([p.values for p in parts]), names, all(p.single for p in parts))
 
 
-def encode_groups(columns: Columns, rng: np.random.Generator) -> Batch:
-    """What the sampler of a traced mechanism gives: groups of rows of one shape, put back into random order."""
+def encode_groups(columns: Columns) -> Batch:
+    """Groups of rows of one shape, as the sampler of a traced mechanism gives them, one below the other."""
     names: dict[int, str] = {0: NAN}
-    parts = []
-    for group in columns.groups:
-        values = iter(group.values)
-        leaves = [
-            next(values) if leaf is HOLE else _number(math.nan if leaf == NAN_KEY else leaf, names) for leaf in group.shape.leaves
-        ]
-        rows = np.column_stack([np.broadcast_to(np.asarray(leaf, dtype=np.float64), (group.rows,)) for leaf in leaves])
-        rows[np.isnan(rows) & (symbol_bits(rows) == 0)] = np.nan
-        parts.append(Batch(rows + 0.0 if not np.isnan(rows).any() else rows, names))
-    whole = joined(parts)
-    return Batch(whole.values[rng.permutation(len(whole))], whole.names)
+    leaves = [_group_leaves(group, names) for group in columns.groups]
+    width = max([1, *map(len, leaves)])
+    if any(len(row) < width for row in leaves):
+        names[digest(MISSING)] = MISSING
+    values = np.full((columns.rows, width), symbol(MISSING))
+    start = 0
+    for group, row in zip(columns.groups, leaves, strict=True):
+        for j, leaf in enumerate(row):
+            values[start : start + group.rows, j] = leaf
+        start += group.rows
+    return Batch(values, names)
+
+
+def _group_leaves(group: Group, names: dict[int, str]) -> list[Any]:
+    """The leaves of a group as numbers or arrays of numbers, with the keys of dicts before their values."""
+    varying = iter(group.values)
+    filled = (next(varying) if leaf is HOLE else math.nan if leaf == NAN_KEY else leaf for leaf in group.shape.leaves)
+    leaves = list(_in_structure(group.shape.structure, filled))
+    row = [_one_nan_each(x) if isinstance(x, np.ndarray) else x if type(x) is float else _number(x, names) for x in leaves]
+    lost = [None if isinstance(x, np.ndarray) else _lost(x, names) for x in leaves]
+    return [*row, *(x or 0.0 for x in lost)] if any(x is not None for x in lost) else row
+
+
+def _in_structure(structure: Any, leaves: Iterator[Any]) -> Iterator[Any]:
+    match structure:
+        case None:
+            yield next(leaves)
+        case ("dict", keys, *parts):
+            for key, part in zip(keys, parts, strict=True):
+                yield str(key)
+                yield from _in_structure(part, leaves)
+        case ("array", _, *parts) | (_, *parts):
+            for part in parts:
+                yield from _in_structure(part, leaves)
+
+
+def _one_nan_each(values: NDArray[Any]) -> Matrix:
+    numbers = np.asarray(values, dtype=np.float64)
+    nan = np.isnan(numbers)
+    return np.where(nan, np.nan, numbers) if nan.any() else numbers
 
 
 def encode_rows(outputs: list[Any]) -> Batch:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpest.inputs.pairs import Pair
-from dpest.sampling.audit.attacks import Attack, feature_names, fit_by_features
-from dpest.sampling.audit.choose import Cut, Goal, choose_cut
+from dpest.sampling.audit.attacks import Attack, feature_names, merit, trials
+from dpest.sampling.audit.choose import Cut, Goal
 from dpest.sampling.audit.outputs import Batch
 from dpest.sampling.audit.supply import Stage, Supply, training_block
 
@@ -17,9 +17,6 @@ _FAR_BEHIND = 0.4  # of the promise of the best features
 _LATE_PAIRS = 5
 _LAST_PAIRS = 3
 _EARLY_CAUTION = 0.5  # few samples must not favour the pair with the largest event
-_PLAIN_BONUS = 0.02
-
-Fit = Callable[[str, Batch, Batch], Attack]
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,6 @@ def race(
     samples: int,
     goal: Goal,
     features: Sequence[str] | None,
-    fit: Fit = fit_by_features,
 ) -> tuple[Lap, tuple[Standing, ...]]:
     """The best pair and attack, and where the others stood."""
     left = [Runner(r.pair, r.places, tuple(features or ())) for r in runners]
@@ -81,7 +77,7 @@ def race(
         aim = replace(goal, caution=goal.caution if count == samples else _EARLY_CAUTION)
         best = []
         for runner in left:
-            laps = sorted(_laps(supply, runner, count, aim, fit), key=_merit, reverse=True)
+            laps = sorted(_laps(supply, runner, count, aim), key=_merit, reverse=True)
             best.append(replace(laps[0], runner=Runner(runner.pair, runner.places, _still_tried(laps))))
             standings[id(runner.pair)] = Standing(runner.pair, laps[0].features, laps[0].cut.promise, count)
         best.sort(key=lambda lap: -lap.cut.promise)
@@ -90,8 +86,7 @@ def race(
 
 
 def _merit(lap: Lap) -> float:
-    """The promise, with a bonus for events that a person reads at a glance."""
-    return lap.cut.promise + (_PLAIN_BONUS * abs(lap.cut.promise) if lap.features == "half-lines" else 0.0)
+    return merit(lap.features, lap.cut)
 
 
 def _still_tried(laps: Sequence[Lap]) -> tuple[str, ...]:
@@ -116,15 +111,11 @@ def _names(supply: Supply, runner: Runner, count: int) -> tuple[str, ...]:
     return feature_names(*(Batch(b.values[::stride], b.names, b.single).resized(width) for b in train))
 
 
-def _laps(supply: Supply, runner: Runner, count: int, goal: Goal, fit: Fit) -> list[Lap]:
+def _laps(supply: Supply, runner: Runner, count: int, goal: Goal) -> list[Lap]:
     """Train on one sample, choose the cut on another, for each kind of features."""
     train = [supply.get(place, Stage.TRAIN, count) for place in runner.places]
     choose = [supply.get(place, Stage.CHOOSE, count) for place in runner.places]
     width = max(b.width for b in (*train, *choose))
     train, choose = [b.resized(width) for b in train], [b.resized(width) for b in choose]
-    laps = []
-    for name in _names(supply, runner, count):
-        attack = fit(name, train[0], train[1])
-        cut = choose_cut(attack.score(choose[0]), attack.score(choose[1]), goal, is_ratio=name != "half-lines")
-        laps.append(Lap(runner, name, attack, cut))
-    return laps
+    found = trials(_names(supply, runner, count), (train[0], train[1]), (choose[0], choose[1]), goal)
+    return [Lap(runner, name, attack, cut) for name, attack, cut in found]

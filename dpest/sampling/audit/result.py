@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpest.errors import InvalidInput
 from dpest.inputs.pairs import Pair, is_real, reading
 from dpest.results import Direction
 from dpest.sampling.audit.bounds import delta_lower, epsilon_lower_published, point_estimate
-from dpest.sampling.audit.choose import CurvePoint
+from dpest.sampling.audit.choose import CurvePoint, ScoreLaws
 from dpest.sampling.audit.race import Standing
 from dpest.sampling.audit.statdp import p_values
 from dpest.sampling.audit.witness import AuditWitness
@@ -35,6 +35,7 @@ class AuditResult:
     delta: float = 0.0
     standings: tuple[Standing, ...] = ()
     points: tuple[CurvePoint, ...] = ()
+    laws: ScoreLaws | None = None  # both laws along the score of the event
     seconds: float = 0.0
     interrupted: bool = False
     failure: str | None = None
@@ -158,6 +159,7 @@ class AuditResult:
                 for s in self.standings
             ],
             "curve": [[p.direction.value, p.left, p.right] for p in self.points],
+            "laws": None if self.laws is None else asdict(self.laws),
             "witness": self.witness.to_dict(),
         }
 
@@ -191,6 +193,7 @@ class AuditResult:
                 Standing(Pair.from_dict(s["pair"]), s["features"], s["promise"], s["samples"]) for s in data["standings"]
             ),
             points=tuple(CurvePoint(Direction(d), p, q) for d, p, q in data["curve"]),
+            laws=_laws(data.get("laws")),
             witness=witness,
             bits=None if data["bits"] is None else cls.from_dict(data["bits"]),
         )
@@ -200,6 +203,15 @@ class AuditResult:
         """The inverse of `to_json`."""
         with reading("AuditResult"):
             return cls.from_dict(json.loads(text))
+
+
+def _laws(data: Mapping[str, Any] | None) -> ScoreLaws | None:
+    if data is None:
+        return None
+    edges, left, right = (tuple(map(float, data[name])) for name in ("edges", "left", "right"))
+    if not len(left) == len(right) == len(edges) + 1:
+        raise InvalidInput(f"laws hold one share more than edges, got {len(left)} and {len(right)} for {len(edges)} edges")
+    return ScoreLaws(edges, left, right, float(data["cut"]), bool(data["above"]))
 
 
 def _finite(x: float) -> float:

@@ -9,9 +9,8 @@ from typing import Any
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
-from dpest.sampling.audit.attacks import fit_by_features
 from dpest.sampling.audit.bounds import Statement
-from dpest.sampling.audit.choose import Goal
+from dpest.sampling.audit.choose import Goal, ScoreLaws, score_laws
 from dpest.sampling.audit.dependence import Trace, echo, worst_echo
 from dpest.sampling.audit.event import Event
 from dpest.sampling.audit.outputs import Batch
@@ -36,6 +35,7 @@ class Found:
     attack: str
     standings: tuple[Standing, ...]
     scores: tuple[Any, Any]
+    laws: ScoreLaws
     runner: Runner
     trace: Trace  # hits in the samples that chose the event
 
@@ -44,7 +44,7 @@ def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Fou
     """Race with the chosen attack's features; DP-Sniper and StatDP take the winning pair."""
     features = settings.features
     goal = _goal(settings, supply.block)
-    lap, standings = race(supply, runners, settings.training, goal, features, fit_by_features)
+    lap, standings = race(supply, runners, settings.training, goal, features)
     train, choose = _samples(supply, lap, settings.training)
     width = max(b.width for b in (*train, *choose))
     direction, name = lap.cut.direction, f"counting ({lap.features})" if lap.features == "table" else f"features: {lap.features}"
@@ -59,12 +59,14 @@ def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Fou
             name = "StatDP"
     few = (Batch(b.values[:_CURVE_ROWS], b.names, b.single) for b in choose)
     left, right = (event.attack.score(b.resized(width)) for b in few)
-    stake = lap.cut.stake if settings.attack == "auto" else None
-    statement = Statement(direction, settings.alpha, settings.delta, stake, looks=settings.claim is not None)
+    stake, given_total = (lap.cut.stake, lap.cut.given_total) if settings.attack == "auto" else (None, True)
+    looks = settings.claim is not None
+    statement = Statement(direction, settings.alpha, settings.delta, stake, looks=looks, given_total=given_total)
+    laws = score_laws(left, right, event.threshold, event.above)
     columns = supply.sampler.columns
     event = replace(event, columns=None if columns is None else tuple(columns.tolist())).simplified()
     trace = _trace(event, choose, supply.block, supply.seed)
-    return Found(lap.runner.pair, statement, event, name, standings, (left, right), lap.runner, trace)
+    return Found(lap.runner.pair, statement, event, name, standings, (left, right), laws, lap.runner, trace)
 
 
 def _trace(event: Event, samples: Sequence[Batch], block: int, seed: int) -> Trace:

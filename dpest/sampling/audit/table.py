@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,54 +12,76 @@ from scipy.special import expit, logit
 
 from dpest.sampling.audit.additive import fit_rows
 from dpest.sampling.audit.cells import Column, learn_cells
-from dpest.sampling.audit.outputs import NAN, Batch, Keys, Matrix, comparable, digest, symbol, symbol_bits
+from dpest.sampling.audit.outputs import MISSING, NAN, Batch, Keys, Matrix, comparable, digest, joined, symbol, symbol_bits
+
+Ints = NDArray[np.int64]
 
 MOST_ROWS = 20_000
+_LOOKED_AT = 20_000  # outputs of each sample that tell whether they repeat
+_BINS = 48  # as many as a single column of numbers has elsewhere
 _FEW_ROWS = 32
 _BLOCK = 1 << 11  # rows that stay in the cache while they are folded
 _LEAST_SPREAD = 1e-9
+_ABSENT = np.float64(symbol(MISSING)).view(np.uint64)
 _STRIDE = 31
 _MULTIPLIERS = np.random.Generator(np.random.SFC64(754)).integers(0, 2**63, 4096, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
 def row_keys(batch: Batch) -> Keys:
-    """64 bits for each output: equal outputs, equal keys."""
+    """64 bits for each output: equal outputs, equal keys, however many columns are absent at the end."""
     bits = batch.values.view(np.uint64)
     total = np.empty(len(batch), dtype=np.uint64)
     multipliers = np.resize(_MULTIPLIERS, batch.width)
     for start in range(0, len(batch), _BLOCK):
-        block = comparable(bits[start : start + _BLOCK])
+        block = comparable(bits[start : start + _BLOCK]) ^ _ABSENT
         # The low bits of round numbers are zero; without folding, products would live in the top 12 bits.
-        total[start : start + _BLOCK] = (block ^ (block >> np.uint64(29))) @ multipliers
+        total[start : start + _BLOCK] = (block ^ (block >> np.uint64(29)) ^ (block >> np.uint64(47))) @ multipliers
     return total
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """The distinct outputs of two samples, with their counts under both inputs."""
+class Outcomes:
+    """Distinct outputs in the order of their keys, and how often each was seen."""
+
+    keys: Keys
+    rows: Batch
+    counts: Ints
+
+    def __add__(self, other: Outcomes) -> Outcomes:
+        found = aligned([self, other])
+        return Outcomes(found.keys, found.rows, found.counts.sum(axis=0))
+
+
+NOTHING = Outcomes(np.empty(0, dtype=np.uint64), Batch(np.empty((0, 1))), np.empty(0, dtype=np.int64))
+
+
+def tally(batch: Batch, times: Ints | None = None) -> Outcomes:
+    """How often each output occurs, where each row stands for one output, or for so many."""
+    keys = row_keys(batch)
+    known, first = _distinct(keys)
+    counts = np.bincount(np.searchsorted(known, keys), times, minlength=len(known))
+    return Outcomes(known, batch.picked(first), counts.astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """The distinct outputs of several samples, with their counts in each."""
 
     keys: Keys  # sorted
     rows: Batch
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    counts: Ints  # (samples, outputs)
 
 
-def count_rows(left: Batch, right: Batch) -> Counted:
-    """Count every distinct output."""
-    both = np.concatenate([row_keys(left), row_keys(right)])
-    keys, first = _distinct(both)
-    place = np.searchsorted(keys, both)
-    k = np.bincount(place[: len(left)], minlength=len(keys))
-    counts = np.bincount(place, minlength=len(keys))
-    values = np.where(
-        (first < len(left))[:, None],
-        left.values[np.minimum(first, len(left) - 1)],
-        right.values[np.maximum(first - len(left), 0)],
-    )
-    return Counted(keys, Batch(values, {**left.names, **right.names}, left.single), k, counts - k)
+def aligned(samples: Sequence[Outcomes]) -> Aligned:
+    """The counts of several samples side by side."""
+    keys, first = np.unique(np.concatenate([s.keys for s in samples]), return_index=True)
+    counts = np.zeros((len(samples), len(keys)), dtype=np.int64)
+    for row, sample in zip(counts, samples, strict=True):
+        row[np.searchsorted(keys, sample.keys)] = sample.counts
+    return Aligned(keys, joined([s.rows for s in samples]).picked(first), counts)
 
 
-def _distinct(values: Keys) -> tuple[Keys, NDArray[np.int64]]:
+def _distinct(values: Keys) -> tuple[Keys, Ints]:
     """The distinct values in order, and where each is; those of a part first, since sorting all of them takes longest."""
     known, first = np.unique(values[::_STRIDE], return_index=True)
     place = np.minimum(np.searchsorted(known, values), len(known) - 1)
@@ -70,11 +92,9 @@ def _distinct(values: Keys) -> tuple[Keys, NDArray[np.int64]]:
     return keys[order], firsts[order]
 
 
-def is_discrete(left: Batch, right: Batch) -> bool:
+def is_discrete(*samples: Batch) -> bool:
     """Whether the outputs repeat so much that hardly any run brings a new one (Good and Turing: by the singletons)."""
-    some = 20_000
-    counted = count_rows(*(Batch(b.values[:some], b.names) for b in (left, right)))
-    total = counted.left + counted.right
+    total = aligned([tally(b.picked(slice(_LOOKED_AT))) for b in samples]).counts.sum(axis=0)
     return bool(len(total) <= MOST_ROWS and np.sum(total == 1) <= 0.02 * total.sum() + 1)
 
 
@@ -113,14 +133,21 @@ def row_table(rows: Batch, weights: Matrix) -> RowTable:
 
 
 def fit_table(left: Batch, right: Batch) -> RowTable:
+    """The table of two samples of outputs."""
+    return fit_outcomes(aligned([tally(left), tally(right)]))
+
+
+def fit_outcomes(found: Aligned) -> RowTable:
     """Log ratios of counts, drawn towards an additive score of the columns as far as the counts agree with it."""
-    counted = count_rows(left, right)
-    one, zero = counted.left.astype(np.float64), counted.right.astype(np.float64)
-    if len(one) <= _FEW_ROWS or counted.rows.width == 1:
-        return row_table(counted.rows, np.log((one + 0.5) / (zero + 0.5)) - np.log(len(left) / len(right)))
-    cells = [learn_cells(Column(j), counted.rows, counted.rows, 1) for j in range(counted.rows.width)]
-    expected = fit_rows(cells, counted.rows, one, zero).score(counted.rows)
-    return row_table(counted.rows, _towards(expected, one, one + zero))
+    one, zero = found.counts.astype(np.float64)
+    if len(one) <= _FEW_ROWS:
+        base = np.log((one.sum() + 0.5) / (zero.sum() + 0.5))
+        return RowTable(found.rows, found.keys, np.log((one + 0.5) / (zero + 0.5)) - base)
+    # Of one column with many values, neighbours have much in common; of several, each value has its own weight.
+    bins = _BINS if found.rows.width == 1 else 1
+    cells = [learn_cells(Column(j), found.rows, found.rows, bins) for j in range(found.rows.width)]
+    expected = fit_rows(cells, found.rows, one, zero).score(found.rows)
+    return RowTable(found.rows, found.keys, _towards(expected, one, one + zero))
 
 
 def _towards(expected: Matrix, one: Matrix, both: Matrix) -> Matrix:

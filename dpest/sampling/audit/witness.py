@@ -149,6 +149,7 @@ class AuditWitness:
             "stake": s.stake,
             "unit": s.unit.value,
             "looks": s.looks,
+            "given_total": s.given_total,
             "ended": self.ended,
             "alpha": s.alpha,
             "delta": s.delta,
@@ -170,6 +171,7 @@ class AuditWitness:
                 None if data["stake"] is None else float(data["stake"]),
                 Unit(data["unit"]),
                 bool(data["looks"]),
+                bool(data.get("given_total", True)),
             )
             pair, event = Pair.from_dict(data["pair"]), Event.from_dict(data["event"])
             ended, seed, known = bool(data["ended"]), int(data["seed"]), dict(data["versions"])

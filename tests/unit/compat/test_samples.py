@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from dpest.errors import InvalidInput
-from dpest.sampling.cells import partitions
-from dpest.sampling.sample_loss import sample_loss
+from dpest.sampling.by_hand import compare_samples
 
 N = 40_000
 
 
 def loss(p: object, q: object, bins: int = 100) -> float:
-    return sample_loss(partitions(p, q, bins)).epsilon
+    return compare_samples(p, q, bins).epsilon
 
 
 @pytest.mark.parametrize("bins", [1, 10, 1000, 100_000])

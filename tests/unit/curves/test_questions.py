@@ -57,6 +57,8 @@ def test_results_about_different_pairs_do_not_compose() -> None:
     first, second = dpest.estimate(mechanism, (0, 1)), dpest.estimate(mechanism, (0, 2))
     with pytest.raises(InvalidInput, match="about different pairs of inputs: D = 0, D' = 1 and D = 0, D' = 2"):
         dpest.compose(first, second)
+    with pytest.raises(InvalidInput, match="tolerance must lie strictly between 0 and 1, such as 1e-6, got 'fine'"):
+        dpest.Curve.gaussian(1.0).compose(2, tolerance="fine")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="compose takes results"):
         dpest.compose(3)
     with pytest.raises(InvalidInput, match="nothing to compose"):
@@ -137,3 +139,18 @@ def test_a_wrong_largest_loss_is_not_believed() -> None:
     assert wrong.epsilon.upper >= math.log(3)
     right = Curve(tuple(replace(w, pure=(math.log(3), math.log(3) + 1e-15)) for w in curve.ways))
     assert right.delta(1.1) == 0.0
+
+
+def test_a_curve_is_shown_in_one_line() -> None:
+    assert repr(dpest.Curve.gaussian(0.1).compose(100)) == "<Curve of Gaussian noise at mu = 1, 1 pair>"
+    assert repr(dpest.estimate(lambda x: x + dpest.laplace(1), (0, 1)).compose(3)) == "<Curve of 3 runs, 1 pair>"
+
+
+def test_several_pairs_one_by_one() -> None:
+    """epsilon at a delta of many pairs is the largest of theirs."""
+    r = dpest.estimate(lambda x: x + dpest.laplace(3.0), [(0, 1), (0, 2), (1, 0.5), (0, -1.5)])
+    together = r.compose(5).epsilon_at(1e-4)
+    alone = dpest.estimate(lambda x: x + dpest.laplace(3.0), (0, 2)).compose(5).epsilon_at(1e-4)
+    assert together.lower <= alone.upper
+    assert alone.lower <= together.upper
+    assert together.upper <= alone.upper * (1 + 1e-6)  # the other direction has ends of its own

@@ -30,21 +30,15 @@ def same(truth: float) -> tuple[float, float]:
     return truth, truth
 
 
-def check(case: Case, *, searched: bool = False) -> dpest.Result:
-    """Both directions to 1e-9, the truth inside the bracket, and the bracket narrow.
-
-    What is only `searched` (several real coordinates at once) need not have an upper end; its lower end is close all the same.
-    """
+def check(case: Case) -> dpest.Result:
+    """Both directions to 1e-9, the truth inside the bracket, and the bracket narrow."""
     result = dpest.estimate(case.mechanism, (case.left, case.right), method="exact")
     (found,) = result.pairs
     truth = max(case.truth)
     assert (found.forward, found.backward) == pytest.approx(case.truth, rel=1e-9, abs=1e-12)
     own = 4e-15 * max(1.0, min(truth, 1e3))  # the rounding of the oracle's formula
     assert found.lower - own <= truth <= found.upper + own
-    if searched and found.upper == INF:
-        assert truth == INF or truth - found.lower <= 1e-9 * max(1.0, truth)
-    else:
-        assert truth == INF or found.upper - found.lower <= 1e-9 * max(1.0, truth)
+    assert truth == INF or found.upper - found.lower <= 1e-9 * max(1.0, truth)
     return result
 
 

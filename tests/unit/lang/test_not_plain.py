@@ -53,7 +53,7 @@ KEYS: dict[str, Callable[[float], Any]] = {
     "hash": lambda x: hash(value(x)),
 }
 NUMBERS: dict[str, tuple[Callable[[float], Any], str]] = {
-    "int": (lambda x: int(value(x)), "math.trunc(x) stays random"),
+    "int by another name": (lambda x: list(map(int, [value(x)])), "math.trunc(x) stays random"),
     "math.gamma": (lambda x: math.gamma(value(x)), "a plain float"),
     "complex": (lambda x: complex(value(x)), "a plain float"),
     "an index": (lambda x: [1, 2, 3, 4][value(x)], "if k == 0"),

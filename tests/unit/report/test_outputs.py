@@ -64,3 +64,46 @@ def test_released_numbers_are_stars_in_a_table_of_masses() -> None:
 def test_sampled_result_has_no_table() -> None:
     result = dpest.estimate(lambda x: dpest.bernoulli(0.5 + x / 4), (0, 1), method="sampling", samples=1000, seed=1)
     assert output_table(result) is None
+
+
+def test_the_place_of_the_witness_is_what_its_text_says() -> None:
+    result = dpest.estimate(lambda x: x + dpest.laplace(2), (0.0, 1.0))
+    table = output_table(result)
+    assert table is not None
+    assert result.witness is not None
+    assert result.witness.event in ("output <= 0", "output >= 1")
+    assert (table.place, table.ray) == {"output <= 0": (0.0, -1), "output >= 1": (1.0, 1)}[result.witness.event]
+    assert table.sign == (1 if result.witness.direction.value == "D over D'" else -1)
+
+
+def test_the_row_of_the_witness_is_the_event_of_its_text() -> None:
+    algorithm = find("SVT1")
+    result = dpest.estimate(algorithm.function, algorithm.pairs()[-1])
+    table = output_table(result)
+    assert table is not None
+    assert table.marked is not None
+    assert result.witness is not None
+    assert result.witness.event == f"output == {table.labels[table.marked]}"
+
+
+def test_numbers_are_in_order_and_none_and_nan_at_the_end() -> None:
+    def mixed(x: int) -> Any:
+        if dpest.bernoulli(0.2 + 0.1 * x):
+            return None
+        if dpest.bernoulli(0.3):
+            return math.nan
+        return "seven" if dpest.bernoulli(0.1) else dpest.integers(-1, 10)
+
+    table, _ = outputs(mixed, (0, 1))
+    assert table.labels == (*map(str, range(-1, 11)), "'seven'", "None", "nan")
+
+
+def test_a_vector_is_drawn_along_the_coordinate_that_carries_the_loss() -> None:
+    def dependent(x: float) -> Any:
+        v = dpest.laplace(1)
+        return v + dpest.laplace(1), x + v + dpest.laplace(0.1)
+
+    table, epsilon = outputs(dependent, (0.0, 1.0))
+    assert table.slice
+    ratios = np.array(table.log_density_left) - np.array(table.log_density_right)
+    assert np.abs(ratios).max() > 0.9 * epsilon

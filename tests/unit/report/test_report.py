@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
+import dpest
+from dpest.report.build import entry
 from dpest.report.data import OutputTable
-from dpest.report.document import report_json, report_markdown, summary_row
+from dpest.report.document import (
+    count_text,
+    everywhere_text,
+    report_json,
+    report_markdown,
+    summary_header,
+    summary_row,
+    verdict_words,
+)
 from dpest.report.html import pair_rows, report_html
 from dpest.report.notebook import result_html
 from dpest.report.plots import chosen_rows, log_ratio
+from dpest.report.source import source_text
 from dpest.results import Result
 from tests.unit.report.samples import report, result, several_pairs
 
@@ -51,10 +66,63 @@ def html() -> str:
 
 
 def test_summary_rows_are_what_the_table_shows() -> None:
-    assert [summary_row(e)[:4] for e in report().entries] == [
-        ("coin", "1", "0.69314718055995", "✓ holds"),
-        ("<leak> & co", "1", "infinite", "✗ violated"),
+    assert [summary_row(e)[:5] for e in report().entries] == [
+        ("coin", "1", "0.69314718055995", "–", "✓ holds on the pairs"),
+        ("<leak> & co", "1", "infinite", "–", "✗ violated"),
     ]
+    assert summary_header(report())[2:4] == ("patterns", "all inputs")
+    assert count_text(report()) == "2 mechanisms. Claims: 1 holds on the pairs, 1 is violated."
+
+
+def proved(lower: float, upper: float, **changes: Any) -> Result:
+    """What `prove` finds about the coin, between these ends."""
+    return result(lower=lower, upper=upper, epsilon=upper, scope="all linf-adjacent inputs of 2 rows", **changes)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "text"),
+    [
+        (0.1 - 1e-14, 0.1, "0.1"),
+        (0.1, 0.25, "0.1 to 0.25"),
+        (math.inf, math.inf, "infinite"),
+        (0.7, math.inf, ">= 0.7"),
+    ],
+)
+def test_all_inputs_stand_beside_the_pairs(lower: float, upper: float, text: str) -> None:
+    assert everywhere_text(replace(report().entries[0], proved=proved(lower, upper))) == text
+
+
+def test_a_proof_decides_where_the_pairs_do_not_violate() -> None:
+    found = entry("m", lambda x: x + dpest.laplace(1.0), dpest.estimate(lambda x: x + dpest.laplace(1.0), (0, 1)), {}, 1.0)
+    assert (verdict_words(found), found.proved) == ("✓ holds on the pairs", None)
+    inputs = {"n": 2, "adjacency": "l1"}
+    noisy_sum = dpest.estimate(first_of_two, n=2, adjacency="l1")
+    assert verdict_words(entry("m", first_of_two, noisy_sum, {}, 1.0, 0.0, inputs)) == "✓ holds for all inputs"
+    assert verdict_words(entry("m", first_of_two, noisy_sum, {}, 0.5, 0.0, inputs)) == "✗ violated"
+    hidden = dpest.estimate(loud_far_out, n=1)  # the patterns do not reach the place where it leaks
+    far = entry("m", loud_far_out, hidden, {}, 0.5, 0.0, {"n": 1, "adjacency": "linf"})
+    assert hidden.epsilon <= 0.5
+    assert verdict_words(far) == "✗ violated"
+
+
+def first_of_two(x: Any) -> Any:
+    """The first row, noisy."""
+    return x[0] + dpest.laplace(1.0)
+
+
+def loud_far_out(x: Any) -> Any:
+    """Little noise for large inputs."""
+    return x[0] + dpest.laplace(2.0) if x[0] < 10 else x[0] + dpest.laplace(0.5)
+
+
+def test_source_shows_the_function_and_what_it_calls_beside_it() -> None:
+    from dpest.algorithms import svt1
+
+    text = source_text(svt1)
+    assert "def svt1(" in text
+    assert "def sparse_vector(" in text
+    assert "def laplace(" not in text  # another package's
+    assert source_text(print) == ""
 
 
 def test_the_worst_pair_is_marked() -> None:
@@ -69,7 +137,7 @@ def test_json_holds_the_results_and_reads_back() -> None:
 
 def test_markdown_has_a_row_for_each_mechanism() -> None:
     text = report_markdown(report())
-    assert "| coin | 1 | 0.69314718055995 | ✓ holds | exact |" in text
+    assert "| coin | 1 | 0.69314718055995 | – | ✓ holds on the pairs | exact |" in text
     assert text.count("\n## ") == 2
 
 
@@ -79,9 +147,14 @@ def test_html_closes_every_element_and_escapes_names(html: str) -> None:
     assert "<leak>" not in html
 
 
-def test_html_has_no_script_and_asks_for_nothing(html: str) -> None:
+def test_html_asks_for_nothing_and_its_one_script_is_named_by_its_hash(html: str) -> None:
     page = Page(html)
-    assert page.every("script") == []
+    assert page.every("script") == [{}]
+    script = html.split("<script>")[1].split("</script>")[0]
+    told = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = next(m["content"] for m in page.every("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert f"script-src 'sha256-{told}'" in policy
     assert page.every("img") == []
     assert page.every("iframe") == []
     assert not any(name.startswith("on") for _, attrs in page.found for name in attrs)

@@ -12,20 +12,21 @@ import dpest
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Result
 from dpest.sampling.answer import estimate_by_sampling
-from dpest.sampling.coding import Leaf, learn_coder
-from dpest.sampling.events import Counts, Event, Hits
+from dpest.sampling.audit.outputs import encode_array
+from dpest.sampling.events import CellCounts, CellSet, Hits
 from dpest.sampling.from_samples import Conclusion, conclude
-from dpest.sampling.scoring import learn_score
+from dpest.sampling.learned import learn
 from dpest.sampling.table import Table
 from dpest.sampling.zeros import chance_explains_zero, largest_shared
-from dpest.trace.columns import HOLE, NAN_KEY, Columns, Group, Shape, from_array
 
 RNG = np.random.default_rng(7)
 
 
 def table(p: list[float], q: list[float], n: int) -> Table:
-    parts = (Counts(RNG.multinomial(k, p), RNG.multinomial(k, q)) for k in (n // 8, n // 8, 3 * n // 4))
-    return Table(*parts, learned=False, words=str, scores=None)
+    parts = (CellCounts(RNG.multinomial(k, p), RNG.multinomial(k, q)) for k in (n // 8, n // 8, 3 * n // 4))
+    ordering, choosing, bounding = parts
+    scores = np.log((ordering.left + 0.5) / (ordering.right + 0.5))
+    return Table(ordering, choosing, bounding, learned=False, words=str, scores=scores)
 
 
 def concluded(p: list[float], q: list[float], n: int = 100_000, *, exhaustive: bool = True) -> Conclusion:
@@ -78,17 +79,17 @@ def test_a_shared_output_supports_more_than_its_ratio() -> None:
     """Rung: closed form. Of t hits, one under the other input: its share is at least 1 - (1 - alpha)^(1/t)."""
     alpha, t = 0.05, 1001
     share = 1 - (1 - alpha) ** (1 / t)
-    found = largest_shared(Counts(np.array([9000, 1000, 0]), np.array([9999, 1, 0])), alpha)
+    found = largest_shared(CellCounts(np.array([9000, 1000, 0]), np.array([9999, 1, 0])), Direction.LEFT, alpha)
     assert found == pytest.approx(math.log((1 - share) / share), abs=1e-6)
     assert found - math.log(1000) == pytest.approx(math.log(19.5), abs=0.01)
-    assert largest_shared(Counts(np.array([5, 0]), np.array([0, 5])), alpha) == 0.0
+    assert largest_shared(CellCounts(np.array([5, 0]), np.array([0, 5])), Direction.LEFT, alpha) == 0.0
 
 
 def test_the_support_of_shared_outputs_covers_their_largest_loss() -> None:
     """No correction for the number of outputs: whichever loses most, its own bound is among them."""
     p, q = np.full(40, 1 / 40), np.concatenate([[1 / 400], np.full(39, (1 - 1 / 400) / 39)])
-    counts = (Counts(RNG.multinomial(4000, p), RNG.multinomial(4000, q)) for _ in range(400))
-    misses = sum(largest_shared(c, 0.05) < math.log(10) for c in counts)
+    counts = (CellCounts(RNG.multinomial(4000, p), RNG.multinomial(4000, q)) for _ in range(400))
+    misses = sum(largest_shared(c, Direction.LEFT, 0.05) < math.log(10) for c in counts)
     assert misses <= binom.ppf(0.99, 400, 0.05)
 
 
@@ -122,16 +123,16 @@ def test_pairs_share_the_confidence_and_the_worst_is_named() -> None:
 
 
 def test_nothing_counted_yet_says_nothing() -> None:
-    empty = Counts(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64))
-    some = Counts(np.array([70, 30]), np.array([30, 70]))
-    found = conclude([Table(some, some, empty, False, str, None)], 0.05, exhaustive=False)
+    empty = CellCounts(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64))
+    some = CellCounts(np.array([70, 30]), np.array([30, 70]))
+    found = conclude([Table(some, some, empty, False, str, np.array([1.0, -1.0]))], 0.05, exhaustive=False)
     assert found.lower == 0.0
     assert 0.3 < found.epsilon < 1.2
 
 
 def test_hits() -> None:
-    counts = Counts(np.array([10, 90]), np.array([40, 60]))
-    hits = counts.hits(Event(np.array([True, False]), Direction.RIGHT))
+    counts = CellCounts(np.array([10, 90]), np.array([40, 60]))
+    hits = counts.hits(CellSet(np.array([True, False]), Direction.RIGHT))
     assert hits == Hits(40, 100, 10, 100)
     assert hits.log_ratio == pytest.approx(math.log(4))
     assert 0 < hits.lower(0.05, given_total=True) < math.log(4)
@@ -139,36 +140,20 @@ def test_hits() -> None:
     assert Hits(5, 10, 0, 10).error == math.inf
 
 
-def test_codes_keep_special_values_apart() -> None:
-    released = Group(Shape(("tuple",), (HOLE, "ok")), (RNG.standard_normal(500),), 500)
-    gated = Group(Shape(("tuple",), (NAN_KEY, None)), (), 300)
-    zero = Group(Shape(("tuple",), (0.0, "ok")), (), 200)
-    coder = learn_coder([Columns((released, gated, zero))])
-    codes = coder.codes(Columns((released, gated, zero)))
-    assert codes.shape == (len(coder.sizes), 1000)
-    first = codes[1]
-    assert len(set(first[:500])) > 8
-    assert len({*first[500:800]} | {*first[800:]}) == 2
-    assert not set(first[:500]) & set(first[500:])
-    assert coder.words(1, int(first[600])) == "output[0] is NaN"
-    assert coder.words(1, int(first[900])) == "output[0] == 0"
-    assert (codes < np.array(coder.sizes)[:, None]).all()
-
-
-def test_codes_that_touch_are_one_range_in_words() -> None:
-    leaf = Leaf((None,), np.array([7.0]), np.array([0.0, 1.0, 2.0]))
-    assert leaf.all_words("x", [1, 2, 3, 4]) == ["x is None", "x == 7", "x < 1"]
-    assert leaf.all_words("x", [4, 6]) == ["0 <= x < 1", "x >= 2"]
-
-
-def test_the_score_finds_the_difference_of_running_sums() -> None:
+def test_the_cells_of_a_score_grow_with_it_and_are_in_words() -> None:
     """Rung: closed form. The best score of prefix sums is additive in differences of neighbours."""
-    data = [from_array(np.cumsum(RNG.laplace(mean, 1.0, (20_000, 4)), axis=1)) for mean in (0.0, 0.5)]
-    coder = learn_coder(data)
-    left, right = (coder.codes(columns) for columns in data)
-    score = learn_score(left, right, coder.sizes, coder.unordered)
+    data = [encode_array(np.cumsum(RNG.laplace(mean, 1.0, (20_000, 4)), axis=1), 20_000) for mean in (0.0, 0.5)]
+    score = learn(data[0], data[1], 20_000)
     fresh = np.cumsum(RNG.laplace(0.0, 1.0, (20_000, 4)), axis=1)
     steps = np.diff(fresh, axis=1, prepend=0.0)
     truth = (np.abs(steps - 0.5) - np.abs(steps)).sum(axis=1)
-    assert np.corrcoef(score.of(coder.codes(from_array(fresh))), truth)[0, 1] > 0.95
-    assert score.cells(left).max() < score.size
+    cells = score.cells(encode_array(fresh, 20_000))
+    assert np.corrcoef(score.scores[cells], truth)[0, 1] > 0.95
+    assert cells.max() < score.size
+    assert (np.diff(score.scores) >= 0).all()
+    assert "output[" in score.words(np.arange(score.size) >= score.size - 3)
+
+
+def test_the_values_of_one_number_are_a_range_in_words() -> None:
+    score = learn(*(encode_array(RNG.laplace(mean, 1.0, 5000), 5000) for mean in (0.0, 1.0)), 5000)
+    assert "<= output" in score.words(np.arange(score.size) < score.size // 4)

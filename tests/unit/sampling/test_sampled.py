@@ -16,7 +16,6 @@ from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.results import Result
 from dpest.sampling.answer import estimate_by_sampling
 from dpest.sampling.gathering import Fold
-from dpest.trace.columns import ArraySampler
 from tests import mechanisms_for_sampling as known
 
 ROOT = str(Path(__file__).parents[3])
@@ -70,7 +69,7 @@ def test_identical_inputs_lose_nothing() -> None:
 
 
 def test_a_vectorised_sampler_works_as_well() -> None:
-    sampler = ArraySampler(lambda data, size, rng: data + rng.laplace(0.0, 1.0, size))
+    sampler = dpest.sampler(lambda data, size, rng: data + rng.laplace(0.0, 1.0, size))
     found = ask(sampler, BIT)
     assert 0.7 < found.lower < 1.0
     assert found.witness is not None

@@ -20,7 +20,7 @@ SIZE = 20_000
 
 
 def sample(mechanism: Any, data: Any = 0.0, size: int = SIZE, **params: Any) -> Columns:
-    return TracedSampler(mechanism, params).draw(data, size, stream(3))
+    return TracedSampler(mechanism, params).groups(data, size, stream(3))
 
 
 def only(columns: Columns) -> tuple[Any, ...]:
@@ -140,7 +140,7 @@ def test_the_same_stream_gives_the_same_rows_with_and_without_a_known_tree() -> 
     known, data = TracedSampler(mechanism), 0.5
     known.draw(data, 5000, stream(1))
     sent = cloudpickle.loads(cloudpickle.dumps(known))
-    for a, b in zip(known.draw(data, 5000, stream(2)).groups, sent.draw(data, 5000, stream(2)).groups, strict=True):
+    for a, b in zip(known.groups(data, 5000, stream(2)).groups, sent.groups(data, 5000, stream(2)).groups, strict=True):
         assert a.shape == b.shape
         assert (a.values[0] == b.values[0]).all()
 

@@ -16,7 +16,8 @@ from dpest.exact.inference.feasible import contradictory
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.laws.discrete import Geometric
 from dpest.numerics.rationals import exact
-from dpest.trace.explore import Limits, trace
+from dpest.trace.explore import trace
+from dpest.trace.limits import Limits
 
 
 def outputs(mechanism: Any, data: Any = 0) -> list[Any]:

@@ -12,7 +12,7 @@ import pytest
 
 import dpest
 from dpest.algorithms import find
-from dpest.errors import InvalidInput, NotCovered, UnknownName
+from dpest.errors import InvalidInput, UnknownName
 from tests.published import PUBLISHED
 
 INF = math.inf
@@ -115,6 +115,12 @@ def total(rows: Any, scale: float = 2.0) -> Any:
         (lambda x: (5 if x > 3 else x) + dpest.laplace(1.0), {}, 3.0),
         (lambda x: (1 if x == 3 else 0) + dpest.laplace(1.0), {}, 1.0),
         (lambda x: 1 if x > 3 else 0, {}, INF),
+        (lambda x: math.floor(x) + dpest.laplace(1.0), {}, 1.0),
+        (lambda x: round(x) + dpest.laplace(1.0), {}, 2.0),  # halves go to the even side: 0.5 and 1.5 become 0 and 2
+        (lambda x: round(x) + dpest.laplace(1.0), {"adjacency": "monotone"}, 2.0),
+        (lambda x: x * x + dpest.laplace(1.0), {"domain": (-1, 3), "sensitivity": 9}, 9.0),
+        (lambda x, rng: x + rng.laplace(0.0, 2.0), {}, 1 / 2),
+        (lambda rows, rng: sum(rows) + rng.laplace(0.0, 2.0), {"n": 2, "adjacency": "add_remove", "domain": (0, 3)}, 3 / 2),
         (lambda x: x + dpest.geometric(2.0), {"domain": int}, 1 / 2),
         (lambda x: x + dpest.geometric(2.0), {}, INF),
         (lambda x: x + dpest.gaussian(2.0), {}, INF),
@@ -176,10 +182,38 @@ def test_sweep_over_pairs_and_over_all_inputs() -> None:
     assert [r.epsilon for r in on_pair] == pytest.approx([3.0, 1.5])
 
 
+def test_long_work_tells_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    def mechanism(xs: Any, scale: float = 2.0) -> Any:
+        return dpest.argmax([x + dpest.laplace(scale) for x in xs])
+
+    told: list[tuple[int, int, str]] = []
+
+    def show(done: int, total: int, message: str) -> None:
+        told.append((done, total, message))
+
+    dpest.prove(mechanism, n=3, progress=show)
+    assert {message for _, _, message in told} >= {"alignments", "looking for the worst pair"}
+    for work in (
+        lambda: dpest.prove(mechanism, n=[2, 3], progress=show),
+        lambda: dpest.sweep(mechanism, "scale", [1.0, 2.0], n=2, progress=show),
+        lambda: dpest.sweep(mechanism, "scale", [1.0, 2.0], pairs=([0.0, 0.0], [1.0, 0.0]), progress=show),
+        lambda: dpest.calibrate(mechanism, "scale", target=0.5, n=2, progress=show),
+    ):
+        told.clear()
+        work()
+        assert len(told) >= 2
+        assert all(0 <= done <= total for done, total, _ in told)
+    for quiet in (None, False):  # None: no terminal here
+        dpest.prove(mechanism, n=2, progress=quiet)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(InvalidInput, match="progress must be None"):
+        dpest.prove(mechanism, n=2, progress="yes")
+
+
 @pytest.mark.parametrize(
     ("mechanism", "options", "words"),
     [
-        (lambda x: x, {"adjacency": "l_inf"}, 'did you mean "linf"'),
+        (lambda x: x, {"adjacency": "l_inf"}, "did you mean 'linf'"),
         (lambda x: int(x) + dpest.laplace(1.0), {}, "an unknown input cannot be used as a plain int: give domain"),
         (lambda x: [dpest.laplace(1.0) for _ in range(x)], {}, "an unknown input cannot be used as an index or a range"),
         (lambda x: [1, 2][x] + dpest.laplace(1.0), {}, "an unknown input cannot be used as an index"),
@@ -207,6 +241,14 @@ def test_bounded_is_not_tight() -> None:
     assert "not tight" in p.notes[0]
 
 
+def test_a_product_of_draws_is_no_product_with_the_input() -> None:
+    p = dpest.prove(lambda x: x + dpest.laplace(1.0) * dpest.laplace(2.0))
+    assert p.upper == INF
+    assert p.notes[0].startswith("no proof found: a product of two random values")
+    with pytest.raises(InvalidInput, match="cannot be an unknown input"):
+        dpest.prove(lambda x: x * dpest.laplace(1.0))
+
+
 def test_claims_over_all_inputs_in_tests() -> None:
     from dpest.testing import PrivacyViolation, assert_private
 
@@ -216,10 +258,10 @@ def test_claims_over_all_inputs_in_tests() -> None:
     assert assert_private(mechanism, 0.5, n=1, all_inputs=True).proof is not None
     with pytest.raises(PrivacyViolation, match="violated over all linf-adjacent inputs"):
         assert_private(mechanism, 0.4, n=1, all_inputs=True)
+
+    def with_generator(xs: Any, rng: Any) -> Any:
+        return xs[0] + rng.laplace(0.0, 2.0)
+
+    assert assert_private(with_generator, 0.5, n=1, all_inputs=True).proof is not None
     with pytest.raises(InvalidInput, match="leave out pairs"):
         assert_private(mechanism, 0.5, ([0.0], [1.0]), all_inputs=True)
-
-
-def test_a_proof_has_no_delta() -> None:
-    with pytest.raises(NotCovered, match="bounds epsilon alone"):
-        dpest.prove(lambda x: x + dpest.laplace(1.0)).delta(0.5)

@@ -68,7 +68,7 @@ def test_the_special_index_may_be_any(special: int) -> None:
     other[special] = 2.0
     result = audit(noisy_argmax, ([1.0] * 5, other), samples=100_000)
     assert result.lower > 0.75
-    assert str(result.witness.event) == f"output is {special}"
+    assert str(result.witness.event) == f"output == {special}"
 
 
 def test_the_race_finds_the_worst_pattern() -> None:
@@ -199,7 +199,7 @@ def test_pairs_from_domains() -> None:
         ({"confidence": 1.0}, InvalidInput, "confidence"),
         ({"claim": -1.0}, InvalidInput, "claim must be"),
         ({"delta": 1.0}, InvalidInput, "delta must lie"),
-        ({"attack": "magic"}, UnknownName, "auto, sniper, statdp"),
+        ({"attack": "magic"}, UnknownName, '"auto", "sniper", "statdp"'),
         ({"features": "colours"}, UnknownName, "half-lines"),
         ({"c": 2.0}, InvalidInput, "c must be"),
         ({"n": 3}, InvalidInput, "either pairs or n"),

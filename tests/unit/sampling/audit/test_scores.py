@@ -10,7 +10,7 @@ import pytest
 from dpest.results import Direction
 from dpest.sampling.audit.additive import Additive
 from dpest.sampling.audit.attacks import attack_from_dict, attack_to_dict, feature_names, fit_by_features
-from dpest.sampling.audit.choose import Goal, calibration, choose_cut
+from dpest.sampling.audit.choose import Goal, calibration, choose_cut, score_laws
 from dpest.sampling.audit.event import Event
 from dpest.sampling.audit.outputs import encode_array, encode_rows
 from dpest.sampling.audit.prior import prior_covariance
@@ -133,3 +133,17 @@ def test_the_rounds_of_a_race_end_with_few_pairs_and_all_samples() -> None:
     assert rounds(20_000, 7) == [(20_000, 7)]
     assert rounds(1_000_000, 1) == [(65_536, 1), (1_000_000, 1)]
     assert rounds(100_000, 1) == [(100_000, 1)]
+
+
+def test_both_laws_along_the_score_are_shares_and_agree_with_the_event() -> None:
+    """Rung: counts by hand."""
+    left, right = laplace(1, 0.0, (4000,)), laplace(2, 1.0, (4000,))
+    laws = score_laws(left, right, 0.75, above=False, bins=30)
+    assert sum(laws.left) == pytest.approx(1)
+    assert sum(laws.right) == pytest.approx(1)
+    assert len(laws.left) == len(laws.edges) + 1
+    inside = [sum(shares[: k + 1]) for shares in (laws.left, laws.right) for k in range(31) if laws.edges[k] <= 0.75]
+    assert max(inside) <= np.mean(left < 0.75)
+    assert score_laws(np.zeros(5), np.zeros(5), 0.0, above=True).left[-1] + score_laws(
+        np.zeros(5), np.zeros(5), 0.0, above=True
+    ).left[1] == pytest.approx(1)

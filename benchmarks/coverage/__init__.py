@@ -1,0 +1,1 @@
+"""Published mechanisms in the code that their authors would write, each with an independent reference."""

@@ -1,0 +1,27 @@
+"""The families of mechanisms, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.coverage import broken, linear, local, noise, numeric, sampled, selection, statistic, thresholds
+from benchmarks.coverage.case import Case
+
+FAMILIES: dict[str, tuple[Case, ...]] = {
+    "Selection": selection.CASES,
+    "Local protocols": local.CASES,
+    "Local protocols on numbers": numeric.CASES,
+    "Noise": noise.CASES,
+    "Histograms and thresholds": thresholds.CASES,
+    "Subsampling and training": sampled.CASES,
+    "Matrices and trees": linear.CASES,
+    "Statistics": statistic.CASES,
+    "Broken on purpose": broken.CASES,
+}
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    """Every case with its family."""
+    for family, found in FAMILIES.items():
+        for case in found:
+            yield family, case

@@ -1,0 +1,62 @@
+"""`dpest sweep`: the loss against the values of a parameter."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from typing import Any
+
+import click
+
+from dpest.cli.options import all_inputs, bracket_dict, check_delta, inputs, json_option, literal, question, question_options
+from dpest.cli.prove import whole_options
+from dpest.cli.waiting import timeout_option, waiting
+from dpest.errors import InvalidInput
+
+
+@click.command("sweep")
+@question_options
+@click.argument("parameter")
+@click.argument("values", nargs=-1, required=True)
+@click.option("--delta", type=float, help="Also the smallest epsilon at this delta (with --pair or --patterns).")
+@click.option("--patterns", is_flag=True, help="On the input patterns instead of over all adjacent inputs.")
+@whole_options
+@json_option
+@timeout_option
+def command(parameter: str, values: tuple[str, ...], delta: float | None, patterns: bool, as_json: bool, **options: Any) -> None:
+    """The loss of TARGET for each of VALUES of PARAMETER: on the pairs given, else proved over all adjacent inputs.
+
+    dpest sweep mine.py:noisy_max eps 0.1 0.5 1 -n 5
+    """
+    from dpest.doors.sweep import sweep
+    from dpest.report.curves import value_text
+
+    check_delta(delta)
+    asked = question({**options, "n": options["n"] or 1} if parameter == "n" else options)
+    pairs = inputs(asked) if patterns or asked.pairs else None
+    if delta is not None and pairs is None:
+        raise InvalidInput("a delta is about pairs: add --pair D D' or --patterns, or leave --delta out")
+    about = {} if pairs is not None else {**(all_inputs(asked) or {}), **given_domain(options)}
+    if parameter == "n":
+        about.pop("n", None)
+    show = waiting(asked.target.name)
+    with show, redirect_stdout(sys.stderr):
+        listed = list(map(literal, values))
+        table = sweep(asked.target.function, parameter, listed, pairs, params=asked.params, progress=show, **about)
+    ats = [] if delta is None else [(value, r.epsilon_at(delta)) for value, r in table.rows]
+    if as_json:
+        extra = {"at_delta": {"delta": delta, "epsilon": [bracket_dict(x) for _, x in ats]}} if ats else {}
+        click.echo(json.dumps({**table.to_dict(), **extra}, indent=2, allow_nan=False))
+        return
+    click.echo(str(table))
+    for value, at in ats:
+        click.echo(f"  {parameter} = {value} at delta {delta:g}: epsilon = {value_text(at)}")
+
+
+def given_domain(options: dict[str, Any]) -> dict[str, Any]:
+    """Sensitivity and domain, where they were given."""
+    found = {k: options[k] for k in ("sensitivity", "domain") if options.get(k) is not None}
+    if "domain" in found:
+        found["domain"] = int if found["domain"] == "int" else literal(found["domain"])
+    return found

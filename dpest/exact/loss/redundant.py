@@ -1,0 +1,47 @@
+"""Outputs that tell nothing which another output does not tell: a rounding of a value that is released as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dpest.lang.nodes import Draw, Linear, Rounded, combine, is_node, linear
+from dpest.numerics.rationals import ZERO, Rational
+from dpest.trace.explore import Path
+
+Told = tuple[int, Any, Rational, Rational, Rational, Rational]
+
+
+def redundant(paths: Sequence[Path], positions: Sequence[int]) -> set[int]:
+    """Positions whose value is the same function of another released value on every path, under both inputs."""
+    out: set[int] = set()
+    for i in positions:
+        ways = [_function_of(path.output.leaves, i, positions) for path in paths]
+        if ways and ways[0] is not None and all(way == ways[0] for way in ways):
+            out.add(i)
+    return out
+
+
+def _function_of(leaves: Sequence[Any], i: int, positions: Sequence[int]) -> Told | None:
+    """(j, rounding, factor, offset, slope, shift): leaf i is factor * rounding(slope * leaf j + shift) + offset; or None."""
+    if not is_node(leaves[i]):
+        return None
+    value = linear(leaves[i])
+    node, factor = value.terms[0] if len(value.terms) == 1 else (None, ZERO)
+    if not isinstance(node, Rounded):
+        return None
+    inner = linear(node.value)
+    for j in positions:
+        if j == i or not is_node(leaves[j]):
+            continue
+        other = linear(leaves[j])
+        slope = dict(inner.terms).get(other.terms[0][0], ZERO) / other.terms[0][1] if other.terms else ZERO
+        gap = combine(inner, other, -slope)
+        if slope and not gap.terms and _is_density(other):
+            return j, node.rounding, factor, value.constant, slope, gap.constant
+    return None
+
+
+def _is_density(value: Linear) -> bool:
+    draws = [n for n, _ in value.terms if isinstance(n, Draw)]
+    return len(draws) == len(value.terms) and any(not d.law.discrete for d in draws)

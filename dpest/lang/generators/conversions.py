@@ -1,0 +1,79 @@
+"""Stand-ins for `float` and `int`: a random value that goes through them stays one.
+
+Python's own insist on a plain number, which a random value is not while it is traced. These stand under their names in
+the globals of the author's functions, and do with everything else what the originals do.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpest.lang.dist import Dist
+from dpest.lang.nodes import All, Compare, Not, is_integral
+from dpest.lang.plain_numbers import PlainNumber, bare, marked
+from dpest.lang.reach import reach
+
+
+class _Conversion(type):
+    """A number type by another name: what it makes, and what counts as its own, is as before."""
+
+    real: Any
+
+    def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        x = args[0].item() if len(args) == 1 and isinstance(args[0], np.ndarray) and args[0].size == 1 else (*args, None)[0]
+        if len(args) == 1 and not keywords and isinstance(x, Dist):
+            return _whole(x) if cls.real is int else _counted(x)
+        if len(args) == 1 and not keywords and isinstance(x, PlainNumber):
+            return marked(cls.real(bare(x)))
+        return cls.real(*args, **keywords)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.real, name)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.real)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.real)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.real
+
+    def __hash__(cls) -> int:
+        return hash(cls.real)
+
+    def __or__(cls, other: Any) -> Any:
+        return cls.real | other
+
+    def __ror__(cls, other: Any) -> Any:
+        return other | cls.real
+
+
+def _counted(x: Dist) -> Any:
+    """A truth value as 0 or 1; a number as it is."""
+    return x * 1 if isinstance(x.node, Compare | Not | All) else x
+
+
+def _whole(x: Dist) -> Any:
+    """`int` cuts off what is behind the point."""
+    if isinstance(x.node, Compare | Not | All):
+        return _counted(x)
+    low, high = reach(x.node)
+    if high - low <= _FEW:  # a path for each is less work than a value that stays open
+        number = x._point()
+        return math.trunc(x) if number is None else int(number)
+    return x if is_integral(x.node) else math.trunc(x)
+
+
+_FEW = 64
+
+
+def _stand_in(real: Any) -> Any:
+    # NumPy reads `dtype` where it is handed a type.
+    return _Conversion(real.__name__, (), {"real": real, "dtype": np.dtype(real), "__doc__": real.__doc__})
+
+
+CONVERSIONS: dict[int, Any] = {id(real): _stand_in(real) for real in (float, int)}
