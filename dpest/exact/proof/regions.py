@@ -94,6 +94,8 @@ class Variables:
         for draw, c in terms:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
+            if id(root(draw)) not in self._of:
+                raise ExactRefused("a random value that was made outside of the run")
             v = self._of[id(draw)] if draw.origin is None else self._form(draw)
             total[v] = total.get(v, ZERO) + exact(c)
         return tuple(sorted((v, c) for v, c in total.items() if c))
