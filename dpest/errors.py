@@ -12,7 +12,7 @@
     |   +-- NotReplayable        two runs with the same decisions differ: hidden randomness or state
     |   |   +-- TraceMismatch    on plain numbers it does something else than its trace says
     |   +-- RandomTruth          `if` on a random value outside a trace (also a TypeError)
-    |   +-- UnsupportedOperation a function that cannot be traced, such as math.exp of a random value (also a TypeError)
+    |   +-- UnsupportedOperation a function that cannot be traced, such as math.gamma of a random value (also a TypeError)
     +-- ExactRefused        exact inference does not cover this structure; the message says which part
     |   +-- BudgetExceeded  it would, but not within the path or width budget
     |   +-- NotAffine       a product or quotient of values neither of which has finitely many points

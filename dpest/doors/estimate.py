@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from dpest.errors import ExactRefused, NotReplayable
-from dpest.inputs.pairs import as_parameters
+from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
 from dpest.lang.generators.swap import missing
 from dpest.results import Result
 
+_LONG = 5.0  # seconds of an exact answer after which no second trace is made for its upper end
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -56,7 +58,7 @@ def estimate(
         from dpest.doors.everywhere import over_all_inputs
         from dpest.exact.answer import estimate_exactly
 
-        found = estimate_exactly(mechanism, chosen, parameters, patient=method != "auto")
+        found = bounded(estimate_exactly(mechanism, chosen, parameters, patient=method != "auto"))
         line = over_all_inputs(mechanism, chosen, parameters, adjacency if pairs is None else None, found.epsilon)
         return found if line is None else replace(found, notes=(*found.notes, line))
 
@@ -76,8 +78,22 @@ def estimate(
             reason=reason,
         )
 
+    def bounded(found: Result) -> Result:
+        return _bounded(found, mechanism, chosen, parameters)
+
     with _naming_the_audit():
-        return _by_method(method, exact, sampled)
+        return _by_method(method, exact, sampled, lambda reason: bounded(sampled(reason)))
+
+
+def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
+    """The result with a finite upper side where the values that the outputs are computed from give one."""
+    slow = found.method == "exact" and found.seconds > _LONG
+    if math.isfinite(found.upper) or found.lower == math.inf or slow:
+        return found
+    from dpest.exact.processed import data_processing_bound, with_bound
+
+    bound = data_processing_bound(mechanism, pairs, params)
+    return found if bound is None else with_bound(found, bound)
 
 
 @contextmanager
@@ -91,7 +107,9 @@ def _naming_the_audit() -> Iterator[None]:
         raise
 
 
-def _by_method(method: str, exact: Callable[[], Result], sampled: Callable[[str], Result]) -> Result:
+def _by_method(
+    method: str, exact: Callable[[], Result], sampled: Callable[[str], Result], bounded: Callable[[str], Result]
+) -> Result:
     if method == "sampling":
         return sampled("sampling was asked for")
     try:
@@ -99,7 +117,7 @@ def _by_method(method: str, exact: Callable[[], Result], sampled: Callable[[str]
     except ExactRefused as refusal:
         if method != "auto":
             raise
-        return sampled(f"exact inference does not cover this mechanism: {refusal}")
+        return bounded(f"exact inference does not cover this mechanism: {refusal}")
     return _side_by_side(found, sampled("sampling was asked for beside the exact answer")) if method == "both" else found
 
 

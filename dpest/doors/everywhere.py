@@ -13,7 +13,7 @@ from dpest.exact.proof.cells import cell
 from dpest.exact.proof.upper import Question, proved_on, scope, traced_question
 from dpest.inputs.pairs import L1_PATTERNS, Pair
 from dpest.results import TIGHT
-from dpest.trace.forks import Limits
+from dpest.trace.limits import Limits
 
 # What a proof may cost here: with 64 paths it takes 3 to 50 ms on the mechanisms that were tried, a third of the exact answer
 # at most; programs with more paths, or that decide on inputs alone, are left to `prove`.

@@ -17,6 +17,7 @@ from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
 from dpest.exact.loss.compare import Comparison, Loss, Proof, compare
 from dpest.exact.loss.profile import ComparedProfile
+from dpest.exact.loss.undone import undone
 from dpest.exact.loss.witness import describe
 from dpest.inputs.pairs import Pair
 from dpest.numerics.effort import limited_effort
@@ -24,7 +25,7 @@ from dpest.results import Direction, Evidence, PairResult, Result, Witness
 from dpest.run.settings import Sides, sides_kept
 from dpest.trace.against_program import SECONDS
 from dpest.trace.explore import Trace
-from dpest.trace.forks import LIMITS, Limits
+from dpest.trace.limits import LIMITS, Limits
 
 # Evaluations of integrands for one pair: about half a minute on one core, and a hundred times what the gallery needs.
 _MOST_EVALUATIONS = 150_000_000
@@ -84,8 +85,7 @@ def _estimate(
         sides = [_traced(mechanism, data, params, traces, checks, limits) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
         seen += sides
-        proof = _proof(sides[0], sides[1])
-        comparison = _aligned(compare(sides[0], sides[1], measures, proof), proof)
+        comparison = aligned_comparison(sides[0], sides[1], measures)
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
@@ -116,6 +116,12 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
         yield "the mechanism made no draw: its output is the same in every run, and tells inputs apart wherever it differs"
 
 
+def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = None) -> Comparison:
+    """The losses between two programs, with the upper ends that alignments prove where the engine's own are open."""
+    proof = _proof(left, right)
+    return _aligned(compare(left, right, measures, proof), proof)
+
+
 _OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments
 
 
@@ -126,7 +132,7 @@ def _proof(left: Trace, right: Trace) -> Proof:
     def bounds() -> tuple[float, float] | None:
         from dpest.exact.proof.align import alignment_bound
 
-        return alignment_bound(left, right)
+        return alignment_bound(*undone(left, right)[:2])
 
     return bounds
 

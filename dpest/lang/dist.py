@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, wraps
+from functools import lru_cache, partialmethod, reduce, wraps
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.chosen import same_text
+from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, signed, square
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
 from dpest.lang.logic import compare, compared, conjunction, negate, truth
@@ -22,9 +23,7 @@ from dpest.lang.nodes import (
     Apply,
     Compare,
     Draw,
-    Extreme,
     Linear,
-    Pick,
     Product,
     Quotient,
     Relation,
@@ -43,6 +42,7 @@ from dpest.lang.nodes import (
 )
 from dpest.lang.not_plain import NotPlain
 from dpest.lang.plain_numbers import marked
+from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN, shown
 from dpest.lang.ufuncs import EXTREMES, OPERATORS, boxed
 from dpest.lang.words import words
@@ -155,7 +155,7 @@ class Dist(HasLaw, NotPlain):
     def __mul__(self, other: Any) -> Any:
         value = _number(other, "multiply")
         if isinstance(value, NODES):
-            return Dist(Product(self.node, value))
+            return Dist(square(value) if value is self.node and not has_listed_points(value) else Product(self.node, value))
         return wrap(scaled(linear(self.node), exact(value), (operator.mul, (self.node, value))))
 
     __rmul__ = __mul__
@@ -191,15 +191,21 @@ class Dist(HasLaw, NotPlain):
         return self // other, self % other
 
     def __pow__(self, exponent: Any) -> Any:
-        if isinstance(exponent, int) and 0 <= exponent <= 8:
-            out: Any = 1.0
-            for _ in range(exponent):
-                out = self * out
-            return out
-        return Dist(Apply(np.power, (self.node, _number(exponent, "raise to a power"))))
+        value = _number(exponent, "raise to a power")
+        if isinstance(value, NODES):
+            return Dist(Apply(np.power, (self.node, value)))
+        if value in (0, 1) or (isinstance(value, int) and 0 <= value <= 8 and has_listed_points(self.node)):
+            return reduce(operator.mul, [self] * int(value), 1.0)
+        return Dist(power(self.node, value))
+
+    def __rpow__(self, base: Any) -> Any:
+        value = _number(base, "raise to the power of")
+        if not value > 0:
+            raise UnsupportedOperation(f"{shown(base)} ** x for a random x needs a positive base")
+        return 1.0 if value == 1 else Dist(exponential(value, self.node))
 
     def __abs__(self) -> Dist:
-        return Dist(Extreme(Pick.MAX, (self.node, scaled(linear(self.node), -1, (operator.neg, (self.node,))))))
+        return Dist(absolute(self.node))
 
     def __floor__(self) -> Any:
         return rounded(Rounding.FLOOR, self)
@@ -305,22 +311,6 @@ class Dist(HasLaw, NotPlain):
             return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
         return _ufunc(ufunc, inputs)
 
-    def rint(self) -> Any:
-        """numpy.rint of an object array calls this."""
-        return round(self)
-
-    def exp(self) -> Any:
-        """numpy.exp of an object array calls this; the mechanism becomes sampling-only."""
-        return Dist(Apply(np.exp, (self.node,)))
-
-    def log(self) -> Any:
-        """numpy.log of an object array calls this; the mechanism becomes sampling-only."""
-        return Dist(Apply(np.log, (self.node,)))
-
-    def sqrt(self) -> Any:
-        """numpy.sqrt of an object array calls this; the mechanism becomes sampling-only."""
-        return Dist(Apply(np.sqrt, (self.node,)))
-
     # -- the value's law (the older door) --------------------------------------------------------------------------
 
     @staticmethod
@@ -358,7 +348,16 @@ def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         return OPERATORS[name](*plain)
     if name in EXTREMES:
         return wrap(extreme(EXTREMES[name], values))
+    if name in ELEMENTARY:
+        return wrap(elementary(name, values[0], ufunc))
+    if name == "sign":
+        return wrap(signed(values[0]))
     return wrap(clipped(*values)) if name == "clip" else Dist(Apply(ufunc, values))
+
+
+# numpy.exp and its like call a method of that name on each element of an array of objects.
+for _name in ("rint", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
+    setattr(Dist, _name, partialmethod(lambda self, ufunc: _ufunc(ufunc, (self,)), getattr(np, _name)))
 
 
 def rounded(rounding: Rounding, x: Any, written: Written | None = None) -> Any:

@@ -19,6 +19,7 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -121,7 +122,9 @@ def _of_node(node: Node, at: Callable[[Any], Extent]) -> Extent:
         case ArgExtreme(values=values) | Ranked(values=values, place=True):
             return Extent(float(len(values)), 1.0, True)
         case Where(yes=yes, no=no):
-            return _either([at(yes), at(no)])
+            # NaN and infinities are compared without rounding.
+            ends = [x for x in (yes, no) if not (isinstance(x, float) and not math.isfinite(x))]
+            return _either([at(x) for x in ends]) if ends else of_number(0)
         case Extreme(values=values) | Ranked(values=values):
             return _either([at(x) for x in values])
         case Rounded():
@@ -131,6 +134,8 @@ def _of_node(node: Node, at: Callable[[Any], Extent]) -> Extent:
         case Quotient(left=left, right=right):
             size = at(left).size / at(right).grain if at(right).exact else math.inf
             return Extent(size, 0.0, False)
+        case Function(value=value):
+            return Extent(at(value).size, 0.0, False)  # compared, it moves to the value inside it
         case Apply():
             return _UNKNOWN
         case _:

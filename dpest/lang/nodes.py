@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from dpest.laws.law import Law
+from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 
@@ -56,9 +57,38 @@ def whole(rounding: Rounding, x: float) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Draw:
-    """One fresh noise value."""
+    """One fresh noise value, or one that follows from another draw by a function (`origin` says how)."""
 
     law: Law
+    origin: Origin | None = None
+    images: dict[Any, Any] = field(default_factory=dict)  # functions of this draw as draws of their own, made once each
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Origin:
+    """A draw as a monotone function of another one: (function(factor * base + offset) - constant) / coefficient."""
+
+    base: Draw
+    factor: Rational
+    offset: Rational
+    function: Elementary
+    coefficient: Rational
+    constant: Rational
+
+    @property
+    def rising(self) -> bool:
+        """Whether the draw grows with its base."""
+        return bool((self.factor > 0) == (self.coefficient > 0)) == self.function.rising
+
+    def forward(self, x: Rational) -> Rational | None:
+        """The draw's value where its base has the value x; None outside the domain of the function."""
+        inner = self.factor * x + self.offset
+        return (self.function.at(inner) - self.constant) / self.coefficient if self.function.inside(inner) else None
+
+    def backward(self, y: Rational) -> Rational | None:
+        """The base's value where the draw has the value y; None where no value of the base leads to it."""
+        outer, undo = self.coefficient * y + self.constant, self.function.inverse()
+        return (undo.at(outer) - self.offset) / self.factor if undo.inside(outer) else None
 
 
 # The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).
@@ -145,6 +175,15 @@ class Rounded:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Function:
+    """An elementary function of a value that lies in its domain, and the call that the author wrote."""
+
+    function: Elementary
+    value: Node
+    call: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Product:
     """The product of two random values."""
 
@@ -169,10 +208,10 @@ class Apply:
 
 
 Node: TypeAlias = (
-    Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Ranked | Rounded | Product | Quotient | Apply
+    Draw | Linear | Compare | Not | All | Where | Extreme | ArgExtreme | Ranked | Rounded | Function | Product | Quotient | Apply
 )
 TRUTHS = (Compare, Not, All)
-NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Ranked, Rounded, Product, Quotient, Apply)
+NODES = (Draw, Linear, Compare, Not, All, Where, Extreme, ArgExtreme, Ranked, Rounded, Function, Product, Quotient, Apply)
 
 
 _NODE_TYPES = frozenset(NODES)
@@ -238,11 +277,11 @@ def plain_number(x: Rational) -> int | float:
 def children(node: Node) -> tuple[Any, ...]:
     """The values that a node is computed from, constants included."""
     match node:
-        case Draw():
-            return ()
+        case Draw(origin=origin):
+            return () if origin is None else (origin.base,)
         case Linear(terms=terms):
             return tuple(n for n, _ in terms)
-        case Compare(value=value) | Not(value=value) | Rounded(value=value):
+        case Compare(value=value) | Not(value=value) | Rounded(value=value) | Function(value=value):
             return (value,)
         case (
             All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values)
@@ -307,7 +346,7 @@ def is_integral(node: Any) -> bool:
             return all(is_integral(v) for v in values)
         case Product(left=left, right=right):
             return is_integral(left) and is_integral(right)
-        case Quotient() | Apply():
+        case Quotient() | Function() | Apply():
             return False
         case _:
             return isinstance(node, int | bool) or (isinstance(node, float) and math.isfinite(node) and node.is_integer())

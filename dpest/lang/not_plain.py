@@ -93,7 +93,7 @@ class NotPlain:
     def __float__(self) -> float:
         number = self._point()
         if number is None:
-            number = self._plain("a plain float (math.exp, math.log and other functions of the math module need one)")
+            number = self._plain("a plain float (math.gamma and its like need one; exp, log, sqrt, tanh are understood)")
         return float(number)
 
     def __int__(self) -> int:

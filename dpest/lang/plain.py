@@ -12,6 +12,7 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -130,6 +131,8 @@ def _computed(node: Node, at: Any) -> Any:
             return found if place else numbers[found]
         case Rounded(rounding=rounding, value=value):
             return whole(rounding, at(value))
+        case Function(value=value, call=call):
+            return call(at(value))
         case Product(left=left, right=right):
             return at(left) * at(right)
         case Quotient(left=left, right=right):

@@ -36,18 +36,6 @@ class PlainNumber:
         """numpy.rint of an object array calls this."""
         return marked(round(bare(self)))
 
-    def exp(self) -> Any:
-        """numpy.exp of an object array calls this."""
-        return marked(np.exp(bare(self)))
-
-    def log(self) -> Any:
-        """numpy.log of an object array calls this."""
-        return marked(np.log(bare(self)))
-
-    def sqrt(self) -> Any:
-        """numpy.sqrt of an object array calls this."""
-        return marked(np.sqrt(bare(self)))
-
 
 def _forward(operation: Callable[[Any, Any], Any]) -> Any:
     def method(self: Any, other: Any) -> Any:
@@ -108,6 +96,22 @@ for _name in ("neg", "pos", "abs"):
     setattr(PlainNumber, f"__{_name}__", _alone(getattr(operator, _name)))
 for _name in ("floor", "ceil", "trunc"):
     setattr(PlainNumber, f"__{_name}__", _alone(getattr(math, _name)))
+
+
+def _elementary(name: str) -> Any:
+    """numpy.exp and its like call a method of that name on each element of an array of objects."""
+
+    def method(self: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return marked(getattr(np, name)(bare(self)))
+
+    return method
+
+
+for _name in ("exp", "log", "sqrt", "expm1", "log1p", "exp2", "log2", "log10", "cbrt", "tanh", "sinh", "arctan", "arctanh"):
+    setattr(PlainNumber, _name, _elementary(_name))
+for _name in ("arcsinh", "sin", "cos", "tan"):
+    setattr(PlainNumber, _name, _elementary(_name))
 
 
 def _rounded(self: Any, digits: int | None = None) -> Any:

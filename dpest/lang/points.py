@@ -22,6 +22,11 @@ def plain_point(value: Any) -> Any:
     return _whole(value) if is_integral(value.node) else None
 
 
+def has_listed_points(node: Any) -> bool:
+    """Whether a value can be one of a few listed numbers only."""
+    return listed_points(node) is not None
+
+
 def is_counted(value: Any) -> bool:
     """Whether a value is a Python int with listed points, and not a float or a truth value that only counts as one."""
     node = value.node

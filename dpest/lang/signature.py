@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpest.lang.nodes import Apply, ArgExtreme, Compare, Draw, Extreme, Linear, Ranked, Rounded, children, is_node
+from dpest.lang.nodes import Apply, ArgExtreme, Compare, Draw, Extreme, Function, Linear, Ranked, Rounded, children, is_node
 
 
 def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
@@ -27,6 +27,8 @@ def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
             return ("ranked", pick, rank, place, inner)
         case Rounded(rounding=rounding):
             return ("rounded", rounding, inner)
+        case Function(function=function):
+            return ("function", function, inner)
         case Apply(function=function):
             return ("apply", function, inner)
         case _:

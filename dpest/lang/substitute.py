@@ -13,6 +13,7 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -64,6 +65,8 @@ class _Substitution:
             case Compare(value=value):
                 return replace(node, value=self._linear(value), written=self._written(node.written))
             case Not(value=value):
+                return replace(node, value=self.of(value))
+            case Function(value=value):
                 return replace(node, value=self.of(value))
             case Rounded(value=value):
                 return replace(node, value=self.of(value), written=self._written(node.written))

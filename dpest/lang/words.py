@@ -11,6 +11,7 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Not,
     Product,
@@ -53,6 +54,8 @@ def words(x: Any, depth: int = 4) -> str:
             return f"{'arg' if place else ''}{pick.value} number {rank + 1} of ({_list(values, inner)})"
         case Rounded(rounding=rounding, value=value):
             return f"{rounding.value}({inner(value)})"
+        case Function(value=value, call=call):
+            return f"{getattr(call, '__name__', x.function.kind.value)}({inner(value)})"
         case Product(left=left, right=right):
             return f"({inner(left)}) * ({inner(right)})"
         case Quotient(left=left, right=right):

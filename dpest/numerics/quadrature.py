@@ -49,22 +49,22 @@ class _Panels:
     high: Floats
 
 
-def integrate(log_f: LogFunction, edges: Floats) -> Integrals:
+def integrate(log_f: LogFunction, edges: Floats, halvings: int = _HALVINGS) -> Integrals:
     """The integral of each row of `log_f` over its panels; `edges` has a sorted row of panel ends for each.
 
-    The function's own errors are integrated along; no panel is halved to look below them.
+    The function's own errors are integrated along; no panel is halved to look below them, nor more often than `halvings` say.
     """
     spend_steps(300)
     rows = edges.shape[0]
     panels = _panels(edges)
     done: list[tuple[Rows, Floats, Floats]] = []
-    for halving in range(_HALVINGS):
+    for halving in range(halvings):
         value, error, noise = _measure(log_f, panels)
         so_far = [*done, (panels.row, value, error)]
         total = log_sum_by_row(np.concatenate([d[0] for d in so_far]), np.concatenate([d[1] for d in so_far]), rows)
         fine = error <= np.where(np.isfinite(total), total, 0.0)[panels.row] + np.log(TOLERANCE)
         fine |= (value == -np.inf) | (error <= np.logaddexp(value + np.log(rounding(value)), noise + np.log(4.0)))
-        if halving == _HALVINGS - 1 or fine.size > _MOST:
+        if halving == halvings - 1 or fine.size > _MOST:
             fine[:] = True
         done.append((panels.row[fine], value[fine], np.logaddexp(error, noise)[fine]))
         if fine.all():

@@ -17,9 +17,11 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
+    Origin,
     Pick,
     Product,
     Quotient,
@@ -55,6 +57,8 @@ def on_lattice(x: Any) -> bool:
             return all(map(on_lattice, values))
         case Product(left=left, right=right) | Quotient(left=left, right=right):
             return on_lattice(left) and on_lattice(right)
+        case Function(value=value):
+            return on_lattice(value)
         case _:
             return not is_node(x)
 
@@ -144,8 +148,8 @@ class Rows:
             with np.errstate(all="ignore"):
                 return np.asarray(written[0](*map(self._counted, written[1])))
         match node:
-            case Draw(law=law):
-                return law.sample(self.rng, self.size)
+            case Draw(law=law, origin=origin):
+                return law.sample(self.rng, self.size) if origin is None else self._image(origin)
             case Linear(written=(function, (condition, yes, no))) if function is selected:
                 return np.asarray(np.where(self.value(condition), self._operand(yes), self._operand(no)))
             case Linear():
@@ -168,6 +172,8 @@ class Rows:
             case Rounded(rounding=rounding, value=value):
                 whole: Values = _ROUNDINGS[rounding](self.value(value))
                 return whole
+            case Function(function=function, value=value):
+                return function.values(self._counted(value))
             case Product(left=left, right=right):
                 return self.value(left) * self.value(right)
             case Quotient(left=left, right=right):
@@ -188,6 +194,11 @@ class Rows:
             for other, factor in others:
                 total = total + self.value(other) * factor
         return total + constant if constant else total
+
+    def _image(self, step: Origin) -> Values:
+        """A draw that is a function of another one."""
+        inner = float(step.factor) * self.value(step.base) + float(step.offset)
+        return np.asarray((step.function.values(inner) - float(step.constant)) / float(step.coefficient))
 
     def _first_extreme(self, node: ArgExtreme) -> Values:
         """The running extreme and its index; a later value replaces it only when it is strictly better."""

@@ -17,7 +17,7 @@ from dpest.sampling.audit.outputs import Keys, encode_groups
 from dpest.sampling.audit.table import row_keys
 from dpest.trace.columns import Columns, Group, Shape, constant_key
 from dpest.trace.explore import trace
-from dpest.trace.forks import Limits
+from dpest.trace.limits import Limits
 
 _MOST_PATHS = 4096
 _MOST_OUTCOMES = 1 << 14

@@ -17,6 +17,7 @@ import numpy as np
 
 from dpest.errors import MechanismRaised, TraceMismatch
 from dpest.lang.nodes import Draw, Node, Relation, is_node
+from dpest.lang.origins import root
 from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
@@ -176,6 +177,7 @@ class _Met:
         return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
+        draw = root(draw)
         k = self._places.get(draw)
         if k is not None and self._on is not None and self._on.guards:
             self._made(self._on, draw)

@@ -25,8 +25,10 @@ from dpest.run.settings import Sides, keeping_sides
 from dpest.trace.against_program import SECONDS, SHARE, check_against_program
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import execute, is_rewritten
-from dpest.trace.forks import LIMITS, Branch, Limits, Rewrite, TraceRun, check_replay
+from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
 from dpest.trace.hidden_randomness import Watch
+from dpest.trace.images import in_one_form
+from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
@@ -163,12 +165,20 @@ def trace_on_unknown(
         return search.found(None)
 
 
+def explored(program: Callable[[Any], Flat], limits: Limits, loop_weight: LoopWeight | None, make: type[TraceRun]) -> Trace:
+    """Every path of a program, followed by runs of another kind."""
+    search = _Search(limits, make=make)
+    search.explored(program)
+    return search.found(loop_weight)
+
+
 class _Search:
     """The branches still to be followed, and what was found."""
 
-    def __init__(self, limits: Limits, together: bool = False) -> None:
+    def __init__(self, limits: Limits, together: bool = False, make: type[TraceRun] = TraceRun) -> None:
         self.limits = limits
         self.together = together
+        self.make = make
         self.pool: Pool = {}
         self.joined = False  # whether sides came together anywhere
         self.pending = [Branch()]
@@ -185,16 +195,19 @@ class _Search:
                 return False
             if self.together and not self.joined and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
                 raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
-            self._follow(TraceRun(self.next(), self.pending, self.limits, rewrite, self.together, self.pool), program)
+            self._follow(self.make(self.next(), self.pending, self.limits, rewrite, self.together, self.pool), program)
         return True
 
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
         self.work += run.called
+        conditions = held(run.bounds) if not run.images else in_one_form(held(run.bounds))
+        if conditions is None:
+            return
         spend_steps(1 + run.called // 8)  # most are replayed, which costs little
         self.joined = self.joined or any(run.joined)
         drawn = tuple(run.draws[: run.drawn])
-        path = Path(tuple(run.steps), output, held(run.bounds), drawn, run.guards, tuple(run.joined))
+        path = Path(tuple(run.steps), run.released(output), conditions, drawn, run.guards, tuple(run.joined))
         if run.returned is not None:
             self.cycles.append((path, run.returned))
         elif run.abandoned:

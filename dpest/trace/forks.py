@@ -10,6 +10,8 @@ from typing import Any
 from dpest.errors import BudgetExceeded
 from dpest.lang.nodes import Draw, Node
 from dpest.trace.execute import Abandoned, returned
+from dpest.trace.images import has_images
+from dpest.trace.limits import Limits
 from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
@@ -18,26 +20,6 @@ from dpest.trace.rounds import Step, Visit, returns_to, visit
 
 Rewrite = Callable[[Node], Any]
 MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much of a program is explored before exact inference gives up."""
-
-    paths: int = 20_000
-    decisions: int = 100_000
-    # A path is left unexplored only after this many forks, and only when it weighs less than this: 64 forks are more than
-    # programs without loops make on single draws, and e^-45 is far below what a bracket shows.
-    forks: int = 64
-    log_mass: float = -45.0
-    depth: int = 5_000  # forks on one path: what a fork copies grows with their number
-    # Decisions of all replays together. From a tenth of that on the heaviest branches go first; at the end what is left
-    # counts as unexplored, if it weighs less than `log_rest`: a bracket that is wider than that says nothing.
-    work: int = 400_000
-    log_rest: float = -5.0
-
-
-LIMITS = Limits()
 
 
 @dataclass
@@ -53,6 +35,8 @@ class Branch:
     log_mass: float = 0.0
     visits: dict[Any, tuple[Visit, ...]] = field(default_factory=dict)
     joined: list[bool] = field(default_factory=list)
+    images: bool = False  # whether a condition speaks of a function of a draw
+    opened: tuple[Any, ...] = ()  # conditions that were released instead of decided (`trace.opened`)
 
 
 class TraceRun(Replay):
@@ -80,6 +64,8 @@ class TraceRun(Replay):
         self.forks = branch.forks
         self.log_mass = branch.log_mass
         self.visits = dict(branch.visits)
+        self.images = branch.images
+        self.opened = branch.opened
         self.abandoned = False
         self.returned: int | None = None
 
@@ -100,9 +86,17 @@ class TraceRun(Replay):
         if k == len(self.prints):
             self.prints.append(seen)
             self._look_back(condition)
-        outcome = decide(condition if self.rewrite is None else self.rewrite(condition), self)
+        outcome = self.settle(condition if self.rewrite is None else self.rewrite(condition))
         self.outcomes.append(outcome)
         return outcome
+
+    def settle(self, condition: Node) -> bool:
+        """Which way a new condition goes."""
+        return decide(condition, self)
+
+    def released(self, output: Flat) -> Flat:
+        """What counts as the output of the run."""
+        return output
 
     def _look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
@@ -166,11 +160,14 @@ class TraceRun(Replay):
                 self.log_mass + chance,
                 dict(self.visits),
                 list(self.joined),
+                self.images or has_images(new),
+                self.opened,
             )
         )
 
     def _take(self, new: Step, chance: float) -> None:
         self.steps.append(new)
+        self.images = self.images or has_images(new)
         self.bounds = narrowed(self.bounds, new)
         self.log_mass += chance
 

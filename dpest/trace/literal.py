@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from dpest.lang.nodes import Draw
+from dpest.lang.origins import at_root
 from dpest.laws.law import Continuous, Discrete
-from dpest.numerics.rationals import Rational, exact
+from dpest.numerics.rationals import ONE, Rational, exact
 
 Direction = tuple[tuple[Draw, Rational], ...]
 
@@ -34,7 +35,15 @@ class Literal:
 
     @cached_property
     def direction(self) -> tuple[Direction, Rational, bool]:
-        """As `direction >= bound`, or <= where flipped: (direction, bound, flipped)."""
+        """As `direction >= bound`, or <= where flipped: (direction, bound, flipped).
+
+        A condition on a function of a draw speaks of the draw: what is known of either decides the other.
+        """
+        if len(self.terms) == 1 and self.terms[0][0].origin is not None:
+            ((draw, c),) = self.terms
+            found = at_root(draw, c > 0, -self.constant / c)
+            if found is not None:
+                return ((found[0], ONE),), found[2], not found[1]
         terms = self.terms if len(self.terms) == 1 else sorted(self.terms, key=lambda t: id(t[0]))
         lead = terms[0][1]
         return tuple((d, c / lead) for d, c in terms), -self.constant / lead, lead < 0
@@ -223,20 +232,41 @@ def log_weight(literals: tuple[Literal, ...], bounds: Bounds) -> float:
     before = [_log_span(d, bounds.get(d, FREE)) for d in after]
     if -math.inf in before:
         return -math.inf
-    return min(0.0, sum(_log_span(d, span) - old for (d, span), old in zip(after.items(), before, strict=True)))
+    total = 0.0
+    for (d, span), old in zip(after.items(), before, strict=True):
+        new = _log_span(d, span)
+        total += 0.0 if new is None or old is None else new - old
+    return min(0.0, total)
 
 
-def _log_span(direction: Direction, span: Span) -> float:
-    """ln P(a draw lies in a span)."""
-    law = direction[0][0].law
+def _log_span(direction: Direction, span: Span) -> float | None:
+    """ln P(a draw lies in a span); None where its ends speak of different functions of the draw."""
     if span == FREE:
         return 0.0
+    if any(x is not None and x.terms[0][0].origin is not None for x in span):
+        return _log_image_span(span)
+    law = direction[0][0].law
     least, most = ends(span)
     low, high = (-math.inf if least is None else float(least)), (math.inf if most is None else float(most))
     if isinstance(law, Continuous):
         return float(law.log_interval(low, high))
     assert isinstance(law, Discrete)
     return float(law.log_between(law.first(low, False), law.last(high, False)))
+
+
+def _log_image_span(span: Span) -> float | None:
+    """ln P(a span) whose ends are conditions on functions of a draw: from their own laws, which keep the digits of tails."""
+    draws = {id(x.terms[0][0]): x.terms[0][0] for x in span if x is not None}
+    if len(draws) > 1:
+        return None
+    (draw,) = draws.values()
+    low, high = -math.inf, math.inf
+    for x in span:
+        if x is not None:
+            c, bound = x.terms[0][1], -x.constant / x.terms[0][1]
+            low, high = (max(low, float(bound)), high) if c > 0 else (low, min(high, float(bound)))
+    assert isinstance(draw.law, Continuous)
+    return float(draw.law.log_interval(low, high))
 
 
 def log_chances(literal: Literal, bounds: Bounds) -> tuple[float, float]:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from dpest.errors import NotReplayable
-from dpest.lang.nodes import Compare, Draw, Linear, Node, children, is_node
+from dpest.lang.nodes import Compare, Draw, Function, Linear, Node, children, is_node
 from dpest.laws.law import Law
 from dpest.trace.outputs import Flat
 
@@ -129,7 +131,10 @@ def same_output(a: Flat, b: Flat) -> bool:
 
 def _same(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
     if not is_node(x) or not is_node(y):
-        return bool(x == y) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
+        equal = x == y
+        if isinstance(equal, np.ndarray):
+            return np.shape(x) == np.shape(y) and bool(equal.all())
+        return bool(equal) or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y))
     if x is y:
         return True
     key = id(x), id(y)
@@ -142,6 +147,8 @@ def _same_node(x: Any, y: Any, known: dict[tuple[int, int], bool]) -> bool:
     if type(x) is not type(y) or isinstance(x, Draw):
         return False
     if isinstance(x, Linear) and (x.constant != y.constant or [c for _, c in x.terms] != [c for _, c in y.terms]):
+        return False
+    if isinstance(x, Function) and x.function != y.function:
         return False
     a, b = children(x), children(y)
     return len(a) == len(b) and all(_same(p, q, known) for p, q in zip(a, b, strict=True))

@@ -9,20 +9,20 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any, assert_never
 
-from dpest.errors import ExactRefused, NotAffine
+from dpest.errors import ExactRefused
 from dpest.lang.logic import truth
 from dpest.lang.nodes import (
-    NODES,
     All,
     Apply,
     ArgExtreme,
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -40,9 +40,11 @@ from dpest.lang.nodes import (
 )
 from dpest.lang.plain import Unknown, evaluate, missing_draws
 from dpest.lang.reach import reach
-from dpest.numerics.rationals import Rational, exact
+from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
+from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
 from dpest.trace.literal import Literal
+from dpest.trace.nonlinear import nonlinear
 from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
@@ -70,8 +72,14 @@ def affine(x: Any, ask: Ask, became: Became | None = None) -> Linear:
     if all(isinstance(n, Draw | Rounded) for n, _ in value.terms):
         return value
     out = Linear((), value.constant)
+    beyond = 0.0
     for node, c in value.terms:
-        out = combine(out, _reduced(node, ask, {} if became is None else became), c)
+        try:
+            out = combine(out, _reduced(node, ask, {} if became is None else became), c)
+        except NotFinite as found:
+            beyond += float(c) * found.value
+    if beyond:  # NaN counts as true
+        raise NotFinite(beyond)
     return affine(out, ask, became)
 
 
@@ -86,7 +94,7 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
         case Compare() | Not() | All():
             out = decide(node, ask)
         case Where(condition=condition, yes=yes, no=no):
-            out = _numeric(yes if decide(condition, ask) else no)
+            out = numeric(yes if decide(condition, ask) else no)
         case Extreme(pick=pick, values=values):
             out = values[index(ArgExtreme(pick, values), ask)]
         case ArgExtreme() | Ranked(place=True):
@@ -95,15 +103,8 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
             from dpest.trace.ranking import split
 
             out = values[split(node, ask)]
-        case Product(left=left, right=right):
-            return _product(left, right, ask, became)
-        case Quotient(left=left, right=right):
-            if not has_finitely_many_points(affine(right, ask, became)):
-                raise NotAffine("a division by a random value that does not have finitely many points", (right,))
-            divisor = exact(pinned(right, ask, "a division by a random value", became))
-            if not divisor:
-                raise ExactRefused("a division by a random value that may be zero")
-            return scaled(linear(left), 1 / divisor)
+        case Function() | Product() | Quotient():
+            return nonlinear(node, _Path(ask, became), became)
         case Apply(function=function):
             name = getattr(function, "__name__", "a function")
             raise ExactRefused(f"{name} is applied to a random value: such a function can be sampled, not inferred")
@@ -111,12 +112,6 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
             assert_never(node)
     became[id(node)] = out
     return linear(out)
-
-
-def _numeric(x: Any) -> Any:
-    if isinstance(x, NODES) or (isinstance(x, int | float) and math.isfinite(x)):
-        return x
-    raise ExactRefused(f"arithmetic on a value that may be {x!r}")
 
 
 # -- comparisons -------------------------------------------------------------------------------------------------------
@@ -137,11 +132,21 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     plain = _smooth_literal(relation, value)
     if plain is not None:
         return ask(plain)
+    if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient | Where):
+        moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
+        if moved is not None:
+            return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
+    inside = both_sides(condition)
+    if inside is not None:
+        return _compared(inside, ask, became)
     if relation is not Relation.EQ:
         for node, c in value.terms:
             if isinstance(node, Extreme):
                 return _extreme_compared(condition, node, c, ask, became)
-    expression = affine(value, ask, became)
+    try:
+        expression = affine(value, ask, became)
+    except NotFinite as beyond:
+        return holds(relation, beyond.value)
     program = AsWritten(condition, became)
     if any(isinstance(n, Rounded) for n, _ in expression.terms):
         return _rounded_compared(relation, expression, ask, became, program)
@@ -226,6 +231,7 @@ def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
         from dpest.trace.ranking import peeled
 
         return peeled(node, ask)
+    node = without_function(node)
     plain = _plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
@@ -323,13 +329,23 @@ def _rounding_literal(node: Rounded, whole: int, upwards: bool, ask: Ask, became
 # -- values with finitely many points ----------------------------------------------------------------------------------
 
 
-def _product(left: Node, right: Node, ask: Ask, became: Became) -> Linear:
-    a, b = affine(left, ask, became), affine(right, ask, became)
-    if not has_finitely_many_points(a) and not has_finitely_many_points(b):
-        raise NotAffine("a product of two random values, neither of which has finitely many points", (left, right))
-    if has_finitely_many_points(a) and not (has_finitely_many_points(b) and len(b.terms) < len(a.terms)):
-        a, b = b, a
-    return scaled(a, exact(pinned(b, ask, "a product of random values", became)))
+class _Path:
+    """What functions, products and quotients ask of the path that they are on."""
+
+    def __init__(self, ask: Ask, became: Became) -> None:
+        self.ask, self.became = ask, became
+
+    def affine(self, x: Any) -> Linear:
+        """A value as an affine expression."""
+        return affine(x, self.ask, self.became)
+
+    def decide(self, condition: Any) -> bool:
+        """Which way a condition goes."""
+        return decide(condition, self.ask)
+
+    def pinned(self, x: Any, what: str) -> int | float:
+        """The number that a value with finitely many points has."""
+        return pinned(x, self.ask, what, self.became)
 
 
 def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | float:

@@ -24,6 +24,7 @@ import numpy as np
 from dpest.lang.dist import Dist
 from dpest.lang.generators.standins import StandIn, seeded
 from dpest.lang.nodes import Draw, Node, draws_of
+from dpest.lang.origins import root
 from dpest.lang.signature import signature
 from dpest.trace.literal import Literal
 
@@ -93,7 +94,7 @@ def returns_to(now: Visit, earlier: Visit, steps: list[Step]) -> bool:
 
 
 def _touched(steps: list[Step]) -> set[int]:
-    return {id(d) for step in steps for literal in step for d, _ in literal.terms}
+    return {id(root(d)) for step in steps for literal in step for d, _ in literal.terms}
 
 
 # -- the state of the author's code ------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -40,6 +41,7 @@ from dpest.lang.nodes import (
 )
 from dpest.lang.plain import Unknown, evaluate
 from dpest.laws.law import Law
+from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
 
 # Relative. A thousand operations round by 1e-13 at most; a lie of a program is far larger. At 1e-9, data around 1e9 with
@@ -59,7 +61,6 @@ class Value:
     def slack(self) -> float:
         """How far the program's floating-point result may be from the number."""
         return CLOSE * self.size
-
 
     @property
     def inexact(self) -> bool:
@@ -110,13 +111,28 @@ class Valuation:
         """The value of a node, or of a constant."""
         if isinstance(node, Draw):
             if node not in self._draws:
-                self.put(node, self._outside(node.law))
+                self._first_met(node)
             return self._draws[node]
         if not is_node(node):
             return _constant(node)
         if node not in self._known:
             self._known[node] = self._computed(node)
         return self._known[node]
+
+    def _first_met(self, draw: Draw) -> None:
+        """A draw from outside the run, or one that is a function of another draw."""
+        step = draw.origin
+        if step is None:
+            self.put(draw, self._outside(draw.law))
+            return
+        inner = self.linear(((step.base, step.factor),), step.offset)
+        outer = image_value(step.function, inner, step.function.values)
+        if isinstance(outer.number, float):
+            self._draws[draw] = outer
+            return
+        factor = abs(float(step.coefficient))
+        size = (outer.size + abs(float(step.constant))) / factor
+        self._draws[draw] = Value((outer.number - step.constant) / step.coefficient, size, True)
 
     def largest(self, node: Any) -> float:
         """The size of the largest number on the way to a node, as the program computes it."""
@@ -198,6 +214,8 @@ class Valuation:
                 return self._ranked(node, [self.number(v) for v in node.values])
             case Rounded():
                 return self._rounded(node, self.number(node.value))
+            case Function():
+                return self._function(node)
             case Product(left=left, right=right):
                 a, b = self.number(left), self.number(right)
                 return _product(a, b)
@@ -242,10 +260,31 @@ class Valuation:
             with np.errstate(all="ignore"):
                 return float(np.ravel(np.asarray(node.function(*given), dtype=float))[0])
 
-        middle, sides = at(0.0), (at(-1.0), at(1.0))
-        moved = max(abs(s - middle) for s in sides) / CLOSE
-        size = abs(middle) + (moved if math.isfinite(moved) else 0.0)
-        return Value(exact(middle) if math.isfinite(middle) else middle, size, True)
+        return _moving(at, True)
+
+    def _function(self, node: Function) -> Value:
+        return image_value(node.function, self.number(node.value), node.call)
+
+
+def image_value(function: Elementary, inner: Value, call: Callable[[Any], Any]) -> Value:
+    """An elementary function of a value, computed as the author's call does, and the size of its rounding."""
+
+    def at(shift: float) -> float:
+        x = float(inner.number) + shift * inner.slack
+        try:
+            with np.errstate(all="ignore"):
+                return float(call(x))
+        except (ArithmeticError, ValueError):
+            return float(function.values(x))
+
+    return _moving(at, inner.smooth)
+
+
+def _moving(at: Callable[[float], float], smooth: bool) -> Value:
+    middle, sides = at(0.0), (at(-1.0), at(1.0))
+    moved = max(abs(s - middle) for s in sides) / CLOSE
+    size = abs(middle) + (moved if math.isfinite(moved) else 0.0)
+    return Value(exact(middle) if math.isfinite(middle) else middle, size, smooth)
 
 
 def _whole(rounding: Rounding, x: Rational) -> int:

@@ -78,7 +78,7 @@ PYTHON: dict[str, Callable[[], Any]] = {
     "noise of the operating system": lambda: dpest.estimate(lambda x: x + os.urandom(1)[0], (0, 1)),
     "bool of a random value": lambda: bool(dpest.laplace(1) > 0),
     "complex of a random value": draws(lambda: complex(dpest.laplace(1))),
-    "math.exp": draws(lambda: math.exp(dpest.laplace(1))),
+    "math.gamma": draws(lambda: math.gamma(dpest.laplace(1))),
     "text of a random value": draws(lambda: len(str(dpest.laplace(1)))),
     "an index": draws(lambda: [1, 2][dpest.laplace(1)]),
     "a key": draws(lambda: {0: 1}[dpest.integers(0, 1)]),

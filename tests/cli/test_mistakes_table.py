@@ -45,8 +45,8 @@ def returns_function(x):
 def text(x):
     return str(dpest.laplace(1))
 
-def exp(x):
-    return math.exp(dpest.laplace(1))
+def gamma(x):
+    return math.gamma(dpest.laplace(1))
 
 def system_noise(x):
     return x + os.urandom(1)[0]
@@ -132,7 +132,7 @@ estimate mine.py:deep {P}
 estimate mine.py:returns_object {P}
 estimate mine.py:returns_function {P}
 estimate mine.py:text {P}
-estimate mine.py:exp {P}
+estimate mine.py:gamma {P}
 estimate mine.py:system_noise {P}
 estimate mine.py:positional_size {P}
 estimate mine.py:negative_scale {P}

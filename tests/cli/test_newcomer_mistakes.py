@@ -87,8 +87,8 @@ def hidden_bytes(x: float) -> Any:
     return x + os.urandom(1)[0]
 
 
-def exponential_of_noise(x: float) -> Any:
-    return math.exp(x + dpest.laplace(1))  # type: ignore[arg-type]
+def gamma_of_noise(x: float) -> Any:
+    return math.gamma(x + dpest.laplace(1))  # type: ignore[arg-type]
 
 
 def index_by_noise(x: float) -> Any:
@@ -118,7 +118,7 @@ def needs_a_float(x: float) -> Any:
 MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
     "takes no input": (no_input, "cannot be called as no_input(data): too many positional arguments"),
     "random bytes inside": (hidden_bytes, "use dpest draws instead of random or numpy.random"),
-    "math.exp of a random value": (exponential_of_noise, "wrap the function with dpest.apply(function, value)"),
+    "math.gamma of a random value": (gamma_of_noise, "wrap the function with dpest.apply(function, value)"),
     "an index that is random": (index_by_noise, "cannot be used as an index or a range"),
     "a negative scale": (negative_scale, "laplace(scale) needs a positive finite number, got -1"),
     "a probability outside [0, 1]": (probability_of_two, "needs a probability in [0, 1], got 2.0"),

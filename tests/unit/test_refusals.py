@@ -117,7 +117,7 @@ def hidden_scale(x: float) -> Any:
 
 
 def needs_a_plain_number(x: float) -> Any:
-    return math.exp(x + laplace(1.0))
+    return math.gamma(x + laplace(1.0))
 
 
 def raising(x: float) -> Any:
@@ -135,11 +135,11 @@ MECHANISMS: dict[str, Bad] = {
     "a complex number": (lambda: estimate(lambda x: 1j, (0, 1)), errors.UnsupportedOutput, "complex"),
     "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "use dpest draws instead of random"),
     "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random bytes"),
-    "math.exp": (lambda: estimate(needs_a_plain_number, (0, 1)), errors.RandomTruth, "dpest.apply(function, value)"),
+    "math.gamma": (lambda: estimate(needs_a_plain_number, (0, 1)), errors.RandomTruth, "dpest.apply(function, value)"),
     "no exact way": (
-        lambda: estimate(lambda x: np.exp(x + laplace(1.0)), (0, 1), method="exact"),
+        lambda: estimate(lambda x: np.sin(x + laplace(1.0)), (0, 1), method="exact"),
         errors.ExactRefused,
-        "exp is applied to a random value: such a function can be sampled",
+        "sin is applied to a random value: such a function can be sampled",
     ),
     "a product": (
         lambda: estimate(lambda x: (x + laplace(1.0)) * laplace(1.0), (0, 1), method="exact"),

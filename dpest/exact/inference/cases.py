@@ -14,26 +14,36 @@ from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
 from dpest.lang.extent import extent
+from dpest.lang.logic import compare
 from dpest.lang.nodes import (
     All,
     ArgExtreme,
     Compare,
     Draw,
+    Extreme,
     Linear,
     Not,
+    Pick,
+    Quotient,
     Ranked,
+    Relation,
     Rounded,
     Where,
+    ancestors,
     draws_of,
     is_node,
     linear,
     plain_number,
+    scaled,
 )
+from dpest.lang.origins import root
 from dpest.lang.plain import Unknown, evaluate
 from dpest.laws.law import Law
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import has_finitely_many_points
+from dpest.trace.functions import NotFinite
+from dpest.trace.images import in_one_form
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.trace.literal import held as tightest
 from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned, unrounded
@@ -70,7 +80,15 @@ class Floor:
     offset: Rational
 
 
-LeafValue: TypeAlias = Constant | Affine | Floor
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """A leaf that is a quotient of two affine expressions of different continuous draws."""
+
+    top: Linear
+    bottom: Linear
+
+
+LeafValue: TypeAlias = Constant | Affine | Floor | Ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +107,13 @@ def expand(
     pins: Collection[int] = (),
     loops: tuple[Loop, ...] = (),
     most: int = MOST_CASES,
+    *,
+    ratios: bool = False,
 ) -> list[Expansion]:
     """Every case of the leaves; leaves of one class are exchangeable, and only sorted assignments are listed.
 
-    Leaves at `pins` have finitely many points, and each point is a case of its own.
+    Leaves at `pins` have finitely many points, and each point is a case of its own. Quotients of two random values are
+    cases where `ratios` says so, and refused else.
     """
     done: list[Expansion] = []
     base = narrowed({}, literals) if any(map(is_node, leaves)) else {}
@@ -102,10 +123,11 @@ def expand(
         if len(values) == len(leaves):
             # Of what was decided about one direction only the tightest bounds count: a sum that was compared with forty
             # numbers has two of them.
-            done.append(Expansion(tightest(bounds) if len(held) > len(literals) else held, values, loops))
+            one_form = in_one_form(tightest(bounds) if len(held) > len(literals) else held, values)
+            done += [Expansion(one_form, values, loops)] if one_form is not None else []
         else:
             at = len(values)
-            for value, more, narrower in _options(leaves[at], held, bounds, at in pins):
+            for value, more, narrower in _options(leaves[at], held, bounds, at in pins, ratios):
                 if _in_order((*values, value), classes):
                     stack.append((more, narrower, (*values, value)))
         if len(done) + len(stack) > most:
@@ -120,11 +142,10 @@ def pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int
     size = -1
     while linked and len(linked) != size:
         size = len(linked)
-        linked.update(id(d) for x in literals if any(id(d) in linked for d, _ in x.terms) for d, _ in x.terms)
+        touched = ([id(root(d)) for d, _ in x.terms] for x in literals)
+        linked.update(d for ids in touched if any(i in linked for i in ids) for d in ids)
     return {
-        i
-        for i, ds in enumerate(draws)
-        if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
+        i for i, ds in enumerate(draws) if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
     }
 
 
@@ -144,7 +165,7 @@ def _rank(value: LeafValue) -> tuple[str, str]:
 
 
 def _options(
-    node: Any, held: tuple[Literal, ...], bounds: Bounds, pin: bool
+    node: Any, held: tuple[Literal, ...], bounds: Bounds, pin: bool, ratios: bool
 ) -> list[tuple[LeafValue, tuple[Literal, ...], Bounds]]:
     """The values that one leaf can take, each with the conditions that lead to it."""
     if not is_node(node):
@@ -154,7 +175,7 @@ def _options(
     while pending:
         run = _Fork(*pending.pop(), pending)
         with suppress(_Contradiction):
-            value = _leaf_value(node, run, pin)
+            value = _leaf_value(node, run, pin, ratios)
             out.append((value, run.literals, run.bounds))
         if len(out) + len(pending) > MOST_CASES:
             raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
@@ -195,7 +216,7 @@ class _Fork:
         return (*self.literals, *new), narrowed(self.bounds, new)
 
 
-def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
+def _leaf_value(x: Any, run: _Fork, pin: bool, ratios: bool) -> LeafValue:
     """An output value as a constant, an affine expression of draws, or a rounding of one."""
     while isinstance(x, Where):
         x = x.yes if decide(x.condition, run) else x.no
@@ -207,12 +228,46 @@ def _leaf_value(x: Any, run: _Fork, pin: bool) -> LeafValue:
         case _ if not is_node(x):
             return Constant(x)
     became: Became = {}
-    value = affine(x, run, became)
+    if ratios:
+        x = _picked(x, run)
+        found = _ratio(x, run, became)
+        if found is not None:
+            return found
+    try:
+        value = affine(x, run, became)
+    except NotFinite as beyond:
+        return Constant(beyond.value)
     if pin or not value.terms or _uneven(value) or _rounds(x):
         return Constant(pinned(x, run, "an output", became))
     if not any(isinstance(n, Rounded) for n, _ in value.terms):
         return Affine(value)
     return _rounded_value(x, value, run, became)
+
+
+def _picked(x: Any, run: _Fork) -> Any:
+    """Of several values of which one is a quotient, the extreme one: quotients can be compared with numbers."""
+    while isinstance(x, Extreme) and any(isinstance(n, Quotient) for n in ancestors(*x.values)):
+        best, *others = x.values
+        for other in others:
+            larger = decide(compare(Relation.GE, best, other), run)
+            best = best if larger == (x.pick is Pick.MAX) else other
+        x = best
+    return x
+
+
+def _ratio(x: Any, run: _Fork, became: Became) -> Ratio | None:
+    """c * top / bottom as one quotient; None where it is none, or comes down to an affine value."""
+    whole = linear(x) if is_node(x) else None
+    if whole is None or whole.constant or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
+        return None
+    ((node, c),) = whole.terms
+    assert isinstance(node, Quotient)
+    bottom, top = affine(node.right, run, became), affine(node.left, run, became)
+    names = {id(n) for n, _ in (*top.terms, *bottom.terms)}
+    rounded = any(not isinstance(n, Draw) for n, _ in (*top.terms, *bottom.terms))
+    if has_finitely_many_points(bottom) or len(names) < 2 or rounded:
+        return None
+    return Ratio(scaled(top, c), bottom)
 
 
 def _uneven(value: Linear) -> bool:

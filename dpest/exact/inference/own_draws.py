@@ -18,6 +18,7 @@ from dpest.exact.inference.cases import Constant, conditions_case, expand
 from dpest.exact.inference.component import components
 from dpest.exact.inference.eliminate import eliminate
 from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
+from dpest.lang.origins import root
 from dpest.lang.points import listed_points
 from dpest.lang.substitute import substituted
 from dpest.laws.discrete import Atoms
@@ -51,8 +52,8 @@ def _changed(path: Path) -> tuple[Path, float]:
     candidates = _candidates(path.output.leaves)
     if not candidates:
         return path, 0.0
-    used = {id(d) for x in path.conditions for d, _ in x.terms}
-    used |= {id(d) for loop in path.loops for x in _around(loop) for d, _ in x.terms}
+    used = {id(root(d)) for x in path.conditions for d, _ in x.terms}
+    used |= {id(root(d)) for loop in path.loops for x in _around(loop) for d, _ in x.terms}
     used |= _elsewhere(path.output.leaves, {id(x) for x in candidates})
     known: dict[int, Any] = {}
     gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with

@@ -13,7 +13,7 @@ from dpest.exact.inference.stars import loop_component
 from dpest.trace import explore
 from dpest.trace.against_program import SECONDS
 from dpest.trace.explore import Trace
-from dpest.trace.forks import LIMITS, Limits
+from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.rounds import Loop
 
 

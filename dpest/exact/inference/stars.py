@@ -17,6 +17,7 @@ from dpest.exact.inference.factors import Between, Bound
 from dpest.lang.nodes import Draw
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational
+from dpest.trace.images import in_one_form
 from dpest.trace.literal import Literal
 from dpest.trace.rounds import Loop
 
@@ -47,7 +48,10 @@ def _one(law: Law, c: Rational, constant: Rational) -> Placed:
 
 def loop_component(loop: Loop) -> Placed:
     """What a loop whose rounds are alike multiplies the weight of its first round by."""
-    ways = Counter(frozenset(Counter(condition_components(c.literals, c.loops)).items()) for c in loop.cycles)
+    rounds = ((in_one_form(c.literals), c.loops) for c in loop.cycles)
+    ways = Counter(
+        frozenset(Counter(condition_components(literals, loops)).items()) for literals, loops in rounds if literals is not None
+    )
     return repeated(frozenset(ways.items()))
 
 

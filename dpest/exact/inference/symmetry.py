@@ -8,6 +8,7 @@ from typing import Any
 
 from dpest.exact.inference.cases import Affine, Expansion
 from dpest.lang.nodes import Draw, draws_of
+from dpest.lang.origins import root
 from dpest.lang.signature import signature
 from dpest.numerics.rationals import Rational
 from dpest.trace.literal import Literal
@@ -18,7 +19,7 @@ def signatures(leaves: Sequence[Any], literals: Sequence[Literal]) -> list[Any]:
     count: Counter[int] = Counter()
     for x in leaves:
         count.update(id(d) for d in draws_of(x))
-    shared = {d for d, k in count.items() if k > 1} | {id(d) for x in literals for d, _ in x.terms}
+    shared = {d for d, k in count.items() if k > 1} | {id(root(d)) for x in literals for d, _ in x.terms}
     return [signature(x, shared, {}) for x in leaves]
 
 

@@ -8,8 +8,8 @@ Losses add over blocks and groups, per direction; over strata and buckets the la
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpest.exact.inference.cases import Expansion, expand, pinned_leaves
@@ -19,7 +19,9 @@ from dpest.exact.inference.symmetry import classes, signatures
 from dpest.exact.loss.blocks import Measures
 from dpest.exact.loss.redundant import redundant
 from dpest.exact.loss.strata import ANY, REAL, Stratum, constant_stratum, strata
+from dpest.exact.loss.undone import Layer
 from dpest.lang.nodes import Draw, Linear, is_node
+from dpest.lang.origins import root
 from dpest.numerics.links import Links
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Path, Trace
@@ -41,6 +43,7 @@ class Bucket:
     constants: tuple[tuple[int, Any], ...]
     size: int
     groups: tuple[Group, ...]
+    layers: Mapping[int, tuple[Layer, ...]] = field(default_factory=dict)  # functions that outputs are shown with
 
 
 def buckets(left: Trace, right: Trace, measures: Measures) -> list[Bucket]:
@@ -138,7 +141,7 @@ def _links(path: Path) -> Links:
     """The draws of a path, joined where a condition compares them."""
     link = Links()
     for x in path.conditions:
-        link.join([id(d) for d, _ in x.terms])
+        link.join([id(root(d)) for d, _ in x.terms])
     return link
 
 
@@ -190,7 +193,7 @@ def _cases(
     def expanded() -> list[Expansion]:
         literals = path.conditions if whole else _touching(path, positions)
         loops = path.loops if whole or not positions else ()  # a loop's weight goes with the conditions that no output touches
-        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins, loops)
+        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins, loops, ratios=True)
 
     return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, expanded)
 
@@ -202,4 +205,4 @@ def _touching(path: Path, positions: list[int]) -> list[Literal]:
     link = _links(path)
     chosen = positions or [i for i, x in enumerate(path.output.leaves) if is_node(x)]
     roots = {link.root(id(d)) for i in chosen for d in path.draws[i]}
-    return [x for x in path.conditions if (link.root(id(x.terms[0][0])) in roots) == bool(positions)]
+    return [x for x in path.conditions if (link.root(id(root(x.terms[0][0]))) in roots) == bool(positions)]

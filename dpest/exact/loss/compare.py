@@ -14,6 +14,7 @@ from dpest.exact.loss.buckets import Bucket, Group, buckets
 from dpest.exact.loss.logs import BothWays, Sup
 from dpest.exact.loss.strata import Stratum
 from dpest.exact.loss.supremum import ANY, supremum
+from dpest.exact.loss.undone import Layer, Layers, undone
 from dpest.trace.explore import Trace
 
 
@@ -65,7 +66,8 @@ Proof = Callable[[], tuple[float, float] | None]
 def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: Proof = lambda: None) -> Comparison:
     """The privacy loss between the programs' outputs; `proof` is asked for where suprema are slow."""
     measures = measures or Measures()
-    found = buckets(left, right, measures)
+    left, right, layers = undone(left, right)
+    found = [replace(b, layers=_of_bucket(b, layers)) if layers else b for b in buckets(left, right, measures)]
     unexplored = left.log_unexplored, right.log_unexplored
     ways: list[list[Loss]] = [[], []]
     bounds: tuple[float, float] | None = None
@@ -86,6 +88,11 @@ def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: 
     forward = replace(forward, lower=forward.lower - off, upper=max(forward.upper, least[0]) + off)
     backward = replace(backward, lower=backward.lower - off, upper=max(backward.upper, least[1]) + off)
     return Comparison(forward, backward, tuple(found), unexplored)
+
+
+def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, tuple[Layer, ...]]:
+    """The functions that outputs of the bucket went through before they were taken off, by position."""
+    return {i: layers[bucket.structure, i] for i in range(bucket.size) if (bucket.structure, i) in layers}
 
 
 def _slow(bucket: Bucket) -> bool:
@@ -185,5 +192,3 @@ def _unproved(log_p: float, missing_q: float) -> tuple[float, float, float]:
     """An output seen on one side only, while the other side has unexplored paths that may produce it."""
     at_least = log_p - missing_q
     return at_least, at_least, math.inf
-
-

@@ -24,6 +24,7 @@ class Far:
 
 
 UNKNOWN = Far(None, 0.0, math.inf)
+_KNOWN = 0.5  # the relative error from which on a tail's constant counts as not known
 
 
 def far(p: Sequence[Tail | None], q: Sequence[Tail | None], start: float) -> Far:
@@ -67,6 +68,8 @@ def _against(p: Sequence[Tail | None], leading: list[Tail], complete: bool, star
         parts = [float(log_sum(np.array([t.asymptote.constant for t in side]))) for side in (alike, leading)]
         limit = parts[0] - parts[1] if alike else -math.inf
     error = max((t.error for t in (*alike, *leading)), default=0.0) * 2
+    if not error < _KNOWN:  # a constant that was not worked out is no limit
+        return UNKNOWN
     return Far(limit, error, upper)
 
 

@@ -16,6 +16,7 @@ from dpest.exact.inference.component import Component
 from dpest.exact.inference.lattice import WINDOW
 from dpest.exact.loss.blocks import Block, Kind, Side
 from dpest.exact.loss.logs import logs_at
+from dpest.exact.loss.ratio import RatioSide
 from dpest.exact.loss.shift import release
 from dpest.exact.loss.supremum import supremum
 from dpest.laws.continuous import Gaussian
@@ -56,6 +57,8 @@ def part_of(block: Block) -> Weight | Shifted | Source:
 
 
 def _part(block: Block) -> Weight | Shifted | Source:
+    if isinstance(block.left, RatioSide):
+        raise NotCovered("delta(eps) of a quotient of two random values is not covered; its epsilon is")
     if block.dimension == 0:
         (p, e), (q, f) = (side.log(np.empty((1, 0))) for side in (block.left, block.right))
         return Weight(float(p[0]), float(q[0]), float(max(e[0], f[0])) + 4 * ROUND)

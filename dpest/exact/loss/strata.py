@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor
+from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, Ratio
 from dpest.exact.inference.component import Placed
-from dpest.exact.inference.lattice import meeting
+from dpest.exact.inference.lattice import Lattice, meeting
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.inference.symmetry import canonical
 from dpest.exact.loss.blocks import Block, Kind, Measures, Side, common_side, joint_side, product_points, split_blocks
 from dpest.exact.loss.coordinates import Frame, Rows, frame_of, kind_of, rows_of, simplifying
+from dpest.exact.loss.ratio import ratio_side
 from dpest.laws.law import Continuous
-from dpest.numerics.linear import Matrix
+from dpest.numerics.linear import Matrix, identity
 from dpest.numerics.logspace import Floats
+from dpest.numerics.rationals import ONE, ZERO
 from dpest.trace.columns import constant_key
 
 NO_COORDINATES = Frame((), ())
@@ -57,6 +59,9 @@ def strata(
     out = []
     for shape, (p, q) in keyed.items():
         many = _arrangements(shape, exchange)
+        if any(isinstance(x, Ratio) for case in (*p, *q) for x in case.values):
+            out.append(_ratio_stratum(shape, p, q, positions, many, measures))
+            continue
         out.extend(_reduced_strata(shape, p, q, positions, many, measures))
     return out
 
@@ -64,7 +69,7 @@ def strata(
 def _shape(case: Expansion, lattice: set[int]) -> tuple[Any, ...]:
     out: list[Any] = []
     for i, x in enumerate(case.values):
-        if isinstance(x, Affine) and x.continuous:
+        if isinstance(x, Ratio) or (isinstance(x, Affine) and x.continuous):
             out.append((REAL,))
         elif i in lattice and _is_number(x):
             out.append((ANY,))
@@ -120,6 +125,24 @@ def _reduced_strata(
         for cases in keyed.values()
         for new_kinds, transform, p, q in _apart(kinds, *cases)
     ]
+
+
+def _ratio_stratum(
+    shape: tuple[Any, ...],
+    left: list[Expansion],
+    right: list[Expansion],
+    positions: list[int],
+    multiplicity: int,
+    measures: Measures,
+) -> Stratum:
+    """One output that is a quotient of two random values; it shares noise with no other."""
+    places = [i for i, key in enumerate(shape) if key[0] != "="]
+    if len(places) != 1:
+        raise ExactRefused("a quotient of two random values shares noise with another output")
+    leaves = tuple((positions[i], 0 if i == places[0] else (left or right)[0].values[i]) for i in range(len(shape)))
+    sides = [ratio_side(cases, places[0], measures) for cases in (left, right)]
+    block = Block((Kind.REAL,), sides[0], sides[1])
+    return Stratum(leaves, (block,), ((0,),), Frame(identity(1), (Lattice(ZERO, ONE),)), multiplicity)
 
 
 Apart = tuple[list[Kind], Matrix, list[Rows], list[Rows]]

@@ -17,6 +17,7 @@ from dpest.exact.loss.line import block_line, searched
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup, best, capped, logs_at
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
+from dpest.exact.loss.ratio import RatioSide, quotient_supremum
 from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted
 from dpest.exact.loss.vectors import moved_vector
 
@@ -39,6 +40,8 @@ def supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
 def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
     if block.equal:
         return _equal(block)
+    if isinstance(block.left, RatioSide):
+        return quotient_supremum(block)
     if block.dimension == 0:
         logs = logs_at(block, np.empty((1, 0)))
         return BothWays(best(logs), best(logs.swapped()))

@@ -17,6 +17,8 @@ from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.line import line_kinks
 from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.shift import release
+from dpest.exact.loss.undone import Layer, evaluated
+from dpest.exact.loss.undone import shown as with_layers
 from dpest.inputs.pairs import show
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
@@ -62,6 +64,8 @@ def describe(loss: Loss, swapped: bool) -> Event | None:
         log_p, log_q = log_p + told.log_p, log_q + told.log_q
         measure = "density" if told.density else measure
         limit = limit or told.limit
+    for i, layers in loss.bucket.layers.items():
+        leaves[i] = _dressed(layers, leaves[i])
     shown = show_output(rebuild(loss.bucket.structure, leaves))
     words = f"output == {shown}"
     if shown == "x" and len(clauses) == 1:
@@ -71,6 +75,13 @@ def describe(loss: Loss, swapped: bool) -> Event | None:
     elif clauses:
         words += " with " + ", ".join(clauses)
     return Event(words, measure, log_p, max(log_q, loss.log_unseen), limit)
+
+
+def _dressed(layers: tuple[Layer, ...], leaf: Any) -> Any:
+    """An output with the functions that were taken off it before it was compared."""
+    if isinstance(leaf, Name):
+        return Name(with_layers(layers, leaf.letter))
+    return evaluated(layers, leaf) if isinstance(leaf, int | float) and math.isfinite(leaf) else leaf
 
 
 def show_output(x: Any) -> str:

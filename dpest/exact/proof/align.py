@@ -38,7 +38,8 @@ def alignment_bound(left: Trace, right: Trace) -> tuple[float, float] | None:
     if max(left.log_unexplored, right.log_unexplored) > -math.inf or left.cycles or right.cycles:
         return None
     try:
-        sides = [_merged_regions(t) for t in (left, right)]
+        forms: dict[Any, int] = {}
+        sides = [_merged_regions(t, forms) for t in (left, right)]
     except ExactRefused:
         return None
     if sides[0] is None or sides[1] is None:
@@ -47,9 +48,9 @@ def alignment_bound(left: Trace, right: Trace) -> tuple[float, float] | None:
     return _one_way(sides[0], sides[1], known), _one_way(sides[1], sides[0], known)
 
 
-def _merged_regions(trace: Trace) -> list[Region] | None:
+def _merged_regions(trace: Trace, forms: dict[Any, int]) -> list[Region] | None:
     found: list[Region] = []
-    variables = Variables()
+    variables = Variables(forms=forms)
     for path in trace.paths:
         found.extend(regions(path, variables))
         if len(found) > _MOST_REGIONS:

@@ -15,12 +15,15 @@ from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import MOST_CASES, Affine, Constant, Floor, LeafValue, expand, pinned_leaves
 from dpest.exact.proof.symbols import Unknown
 from dpest.lang.nodes import Draw, is_node
+from dpest.lang.origins import root, steps_of
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Path
 from dpest.trace.literal import Literal
+
+_FIRST_FORM = 10**6  # above the numbers of draws
 
 Terms: TypeAlias = tuple[tuple[int, Rational], ...]
 
@@ -76,7 +79,8 @@ _OUTSIDE = 1 << 30  # numbers from here on are draws that a run did not make; no
 class Variables:
     """Numbers the draws of one run and the unknown inputs."""
 
-    def __init__(self, inputs: Sequence[Draw] = ()) -> None:
+    def __init__(self, inputs: Sequence[Draw] = (), forms: dict[Any, int] | None = None) -> None:
+        self._forms = {} if forms is None else forms  # numbers of functions of draws; shared by programs that are aligned
         self._of = {id(d): -1 - i for i, d in enumerate(inputs)}
         self._laws = {-1 - i: d.law for i, d in enumerate(inputs)}
         self._rows: dict[int, tuple[Literal, Row]] = {}
@@ -94,15 +98,23 @@ class Variables:
         for draw, c in terms:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
-            v = self._of[id(draw)] if id(draw) in self._of else self._from_outside(draw)
+            if id(root(draw)) not in self._of:
+                self._from_outside(root(draw))
+            v = self._of[id(draw)] if draw.origin is None else self._form(draw)
             total[v] = total.get(v, ZERO) + exact(c)
         return tuple(sorted((v, c) for v, c in total.items() if c))
 
-    def _from_outside(self, draw: Draw) -> int:
+    def _from_outside(self, draw: Draw) -> None:
         """A draw that was made before the run, and is the same on every path."""
         v = _OUTSIDE + len(self._outside)
         self._outside.append(draw)  # an id stands for it only as long as it lives
         self._of[id(draw)], self._laws[v], self.laws[v] = v, draw.law, draw.law
+
+    def _form(self, draw: Draw) -> int:
+        """The number of a function of a draw: the same for the same function of the same draw."""
+        base = self._of[id(root(draw))]
+        v = self._forms.setdefault((base, steps_of(draw)), _FIRST_FORM + len(self._forms))
+        self._laws[v] = self.laws[v] = draw.law
         return v
 
     def row(self, literal: Literal) -> Row:
@@ -150,7 +162,7 @@ def output_groups(path: Path) -> list[list[int]]:
     """The positions of outputs that share draws with each other and with no other output; constants are in no group."""
     link = Links()
     for x in path.conditions:
-        link.join([id(d) for d, _ in x.terms if not isinstance(d.law, Unknown)])
+        link.join([id(root(d)) for d, _ in x.terms if not isinstance(d.law, Unknown)])
     drawn = {i: [id(d) for d in draws if not isinstance(d.law, Unknown)] for i, draws in enumerate(path.draws)}
     for ids in drawn.values():
         link.join(ids)

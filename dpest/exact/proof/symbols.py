@@ -23,6 +23,7 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Node,
     Not,
@@ -39,7 +40,7 @@ from dpest.lang.nodes import (
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
 from dpest.trace.explore import Trace, trace_on_unknown
-from dpest.trace.forks import Limits
+from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
 
 # Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.
@@ -144,7 +145,7 @@ class Symbols:
                 return replace(node, value=self.rewrite(value))
             case All(values=values):
                 return replace(node, values=tuple(self.rewrite(v) for v in values))
-            case Rounded(value=value):
+            case Rounded(value=value) | Function(value=value):
                 return replace(node, value=self.value(value))
             case Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values):
                 return replace(node, values=tuple(self.value(v) for v in values))
@@ -174,6 +175,8 @@ def _key(node: Any) -> Any:
             return ("ranked", pick, rank, place, tuple(map(_key, values)))
         case Rounded(rounding=rounding, value=value):
             return (rounding, _key(value))
+        case Function(function=function, value=value):
+            return (function, _key(value))
         case Where(condition=condition, yes=yes, no=no):
             return ("where", _key(condition), _key(yes), _key(no))
         case Product(left=left, right=right) | Quotient(left=left, right=right):

@@ -27,7 +27,7 @@ from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational
 from dpest.run.progress import Progress, silent
 from dpest.trace.explore import Trace
-from dpest.trace.forks import Limits
+from dpest.trace.limits import Limits
 
 # Combinations of independent outputs up to this many are looked at one by one: the bound is then never looser for it.
 _FEW_COMBINATIONS = 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random as stdlib
 import re
 import secrets
@@ -18,6 +19,7 @@ import numpy as np
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.factories import FACTORIES
+from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import Place, places
 from dpest.lang.generators.scipy_draws import scipy_places
 from dpest.lang.generators.standins import (
@@ -119,7 +121,7 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math)
 _LEGACY = np.random.mtrand._rand
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
@@ -181,6 +183,8 @@ class _Swapped:
             return self._for(value)
         if id(value) in FACTORIES:
             return FACTORIES[id(value)]
+        if id(value) in MATHEMATICS:
+            return MATHEMATICS[id(value)]
         if id(value) in CONVERSIONS:
             return CONVERSIONS[id(value)]
         if id(value) in ARRAYS:

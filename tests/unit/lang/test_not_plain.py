@@ -54,7 +54,7 @@ KEYS: dict[str, Callable[[float], Any]] = {
 }
 NUMBERS: dict[str, tuple[Callable[[float], Any], str]] = {
     "int by another name": (lambda x: list(map(int, [value(x)])), "math.trunc(x) stays random"),
-    "math.exp": (lambda x: math.exp(value(x)), "a plain float"),
+    "math.gamma": (lambda x: math.gamma(value(x)), "a plain float"),
     "complex": (lambda x: complex(value(x)), "a plain float"),
     "an index": (lambda x: [1, 2, 3, 4][value(x)], "if k == 0"),
     "a range": (lambda x: len(range(value(x))), "if k == 0"),

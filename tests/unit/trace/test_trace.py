@@ -18,7 +18,7 @@ from dpest.laws.discrete import Geometric
 from dpest.numerics.rationals import exact
 from dpest.run.settings import Sides
 from dpest.trace.explore import trace
-from dpest.trace.forks import Limits
+from dpest.trace.limits import Limits
 
 
 def outputs(mechanism: Any, data: Any = 0) -> list[Any]:

@@ -1,0 +1,245 @@
+"""Quotients of two noisy values: y = T / S, one draw solved for and the other integrated out.
+
+    p(y) = integral of |s| f_T(y s) f_S(s) ds,   and in terms of t = 1 / y:   p(t) = integral of |r| f_T(r) f_S(t r) dr
+
+Both forms together cover the whole line, its far ends included, with bounded intervals. For an interval of y the density of
+T at y s lies between its values at the ends and its largest value in between: an enclosure of p over the interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from dpest.laws.continuous import Gaussian, Laplace, Logistic
+from dpest.laws.law import Continuous
+from dpest.numerics.logspace import Floats
+from dpest.numerics.quadrature import Rows, integrate, with_tails
+from dpest.numerics.rationals import Rational
+
+_REACH = -3000.0
+_BEYOND = 80.0
+
+
+class Chart(Enum):
+    """The number that stands for a quotient: y itself, or one over it."""
+
+    Y = "y"
+    INVERSE = "1 / y"
+
+
+class Which(Enum):
+    """Which value of a density over an interval."""
+
+    MOST = "the largest"
+    LEAST = "the smallest"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """factor * draw + offset, where it lies between two bounds."""
+
+    law: Continuous
+    factor: Rational
+    offset: Rational
+    low: float = -math.inf
+    high: float = math.inf
+
+    def log_density(self, x: Floats) -> Floats:
+        """ln of the density, without the bounds."""
+        return self.law.log_density((x - float(self.offset)) / float(self.factor)) - math.log(abs(float(self.factor)))
+
+    def place(self, draw: float) -> float:
+        """The value where the draw has a value."""
+        return float(self.factor) * draw + float(self.offset)
+
+    @property
+    def scale(self) -> float:
+        """The length over which the density changes."""
+        return self.law.scale * abs(float(self.factor))
+
+    @cached_property
+    def turns(self) -> tuple[float, ...]:
+        """Where the density is not smooth, turns, begins or ends."""
+        mode = self.law.mode
+        inner = (*self.law.kinks, *((mode,) if mode is not None else ()))
+        return tuple(dict.fromkeys([*map(self.place, inner), *(e for e in (self.low, self.high) if math.isfinite(e))]))
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """How far it goes."""
+        low, high = sorted(map(self.place, self.law.reach(_REACH)))
+        return max(low, self.low), min(high, self.high)
+
+    @cached_property
+    def mode(self) -> float:
+        """Where the density is largest."""
+        assert self.law.mode is not None
+        return self.place(self.law.mode)
+
+    def log_at(self, x: Floats) -> Floats:
+        """ln of the density, zero outside the bounds."""
+        return np.where((x >= self.low) & (x <= self.high), self.log_density(x), -np.inf)
+
+    def log_within(self, x: Floats, span: Span, which: Which) -> Floats:
+        """ln of f(z x) e^(-tilt (z - middle)) for the z of a span at which it is largest or smallest."""
+        a, b = span.low * x, span.high * x
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        half = 0.5 * (span.high - span.low)
+        first, last = self.log_density(a) + span.tilt * half, self.log_density(b) - span.tilt * half
+        if which is Which.LEAST:  # the logarithm is concave in z: smallest at an end
+            return np.where((low >= self.low) & (high <= self.high), np.minimum(first, last), -np.inf)
+        if self._bend is None:
+            top = self.log_density(np.clip(self.mode, low, high)) + np.abs(span.tilt) * half
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                turn = self.log_density(np.asarray(self.mode)) - span.tilt * (self.mode / x - 0.5 * (span.low + span.high))
+            inside = (low < self.mode) & (self.mode < high)
+            top = np.maximum(np.maximum(first, last), np.where(inside, turn, -np.inf)) + self._bend * (high - low) ** 2 / 8
+        return np.where((high > self.low) & (low < self.high), top, -np.inf)
+
+    @cached_property
+    def _bend(self) -> float | None:
+        """How much ln f bends at most, apart from a kink at the mode: between its ends it exceeds them by that much."""
+        factor = float(self.factor) ** 2
+        match self.law:
+            case Laplace():
+                return 0.0
+            case Gaussian(sigma=sigma):
+                return 1 / (sigma**2 * factor)
+            case Logistic(b=b):
+                return 1 / (2 * b**2 * factor)
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """Intervals of z, and by how much ln p grows along each: what both laws share of that is taken out."""
+
+    low: Floats
+    high: Floats
+    tilt: Floats
+
+    def rows(self, row: Rows) -> Span:
+        """Some of the intervals, as columns."""
+        return Span(self.low[row][:, None], self.high[row][:, None], self.tilt[row][:, None])
+
+
+@dataclass(frozen=True)
+class Share:
+    """One case of a quotient: noisy top over noisy bottom, or over a number; with the weight of the case."""
+
+    top: Noise
+    bottom: Noise | Rational
+    log_weight: float = 0.0
+    error: float = 0.0
+    least: float = -math.inf  # the quotient lies between these two: conditions may say so
+    most: float = math.inf
+
+    def _outside(self, chart: Chart, z: Floats) -> Floats:
+        """0 where the quotient may lie, else minus infinity."""
+        if chart is Chart.Y:
+            y = z
+        else:
+            with np.errstate(divide="ignore"):
+                y = 1 / z
+        return np.where((y >= self.least) & (y <= self.most), 0.0, -np.inf)
+
+    def at(self, chart: Chart, z: Floats) -> tuple[Floats, Floats]:
+        """ln of the case's density in terms of the chart's number, and the relative error."""
+        if not isinstance(self.bottom, Noise):
+            k = float(self.bottom)
+            if chart is Chart.Y:
+                logs = self.top.log_at(k * z) + math.log(abs(k))
+            else:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    logs = self.top.log_at(k / z) + math.log(abs(k)) - 2 * np.log(np.abs(z))
+                logs = np.where(z == 0, -np.inf, logs)
+            return logs + self.log_weight + self._outside(chart, z), np.full(z.shape, self.error + 1e-15)
+        own, other = self._roles(chart)
+        logs, error = _integral(own, other, Span(z, z, np.zeros(z.shape)), None)
+        return logs + self.log_weight + self._outside(chart, z), error + self.error
+
+    def within(self, chart: Chart, span: Span, which: Which) -> tuple[Floats, Floats]:
+        """The same at its largest or smallest over intervals, tilted; no interval reaches across an end of the quotient."""
+        outside = self._outside(chart, 0.5 * (span.low + span.high))
+        if not isinstance(self.bottom, Noise):
+            logs = self._fixed(float(self.bottom), chart, span, which)
+            return logs + self.log_weight + outside, np.full(span.low.shape, self.error + 1e-15)
+        own, other = self._roles(chart)
+        logs, error = _integral(own, other, span, which)
+        return logs + self.log_weight + outside, error + self.error
+
+    def _roles(self, chart: Chart) -> tuple[Noise, Noise]:
+        """What is integrated, and what is solved for."""
+        assert isinstance(self.bottom, Noise)
+        return (self.bottom, self.top) if chart is Chart.Y else (self.top, self.bottom)
+
+    def _fixed(self, k: float, chart: Chart, span: Span, which: Which) -> Floats:
+        """The density of T / k: |k| f(k y), or |k| f(k / t) / t^2."""
+        sign = 1.0 if which is Which.MOST else -1.0
+        room = sign * 0.5 * np.abs(span.tilt) * (span.high - span.low)
+        one = np.ones(())
+        if chart is Chart.Y:
+            flat = Span(k * span.low, k * span.high, np.zeros(span.low.shape))
+            return self.top.log_within(one, flat, which) + math.log(abs(k)) + room
+        touches = (span.low <= 0) & (span.high >= 0)
+        a, b = np.where(touches, 1.0, span.low), np.where(touches, 1.0, span.high)
+        inside = self.top.log_within(one, Span(k / b, k / a, np.zeros(a.shape)), which) + math.log(abs(k)) + room
+        squares = -2 * np.log(np.abs(a)), -2 * np.log(np.abs(b))
+        pick = np.maximum(*squares) if which is Which.MOST else np.minimum(*squares)
+        return np.where(touches, np.inf if which is Which.MOST else -np.inf, inside + pick)
+
+
+def _integral(own: Noise, other: Noise, span: Span, which: Which | None) -> tuple[Floats, Floats]:
+    """The integral of |x| f_own(x) f_other(z x) over x: at z, or enclosed over intervals; and its relative error."""
+    low, high = span.low, span.high
+    rows = low.size
+    columns = [np.zeros(rows), *(np.full(rows, k) for k in own.turns)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for m in other.turns:
+            columns += [m / low, m / high, 2 * m / (low + high)] if which is not None else [m / low]
+    first, last = own.ends
+    table = np.clip(np.stack([np.where(np.isfinite(c), c, 0.0) for c in columns], axis=1), first, last)
+    widest = float(np.maximum(np.abs(low), np.abs(high)).max(initial=0.0))
+    finest = min(own.scale, other.scale / widest if widest else math.inf)
+
+    def log_f(row: Rows, x: Floats) -> tuple[Floats, Floats | float]:
+        here = span.rows(row)
+        with np.errstate(divide="ignore"):
+            size = np.log(np.abs(x))
+        inner = other.log_at(here.low * x) if which is None else other.log_within(x, here, which)
+        return size + own.log_density(x) + inner, own.law.error + other.law.error
+
+    # Beyond all turns a log-concave integrand falls at least as fast as its own noise: by e^-80 or more.
+    start = np.maximum(table.min(axis=1) - _BEYOND * own.scale, first)
+    stop = np.minimum(table.max(axis=1) + _BEYOND * own.scale, last)
+    # Enclosures are coarse anyhow: their panels are not halved, and what that costs is in their error.
+    found = integrate(log_f, with_tails(table, start, stop, finest), *(() if which is None else (1,)))
+    return found.log_value, found.error + 1e-15
+
+
+Answer = tuple[Floats, Floats]
+
+
+def density(shares: tuple[Share, ...], chart: Chart, z: Floats) -> Answer:
+    """ln of the sum of the cases at z, and its relative error."""
+    return _sum([s.at(chart, z) for s in shares])
+
+
+def enclosed(shares: tuple[Share, ...], chart: Chart, span: Span, which: Which) -> Answer:
+    """ln of the sum of the cases, at most or at least, over intervals; tilted."""
+    return _sum([s.within(chart, span, which) for s in shares])
+
+
+def _sum(answers: list[Answer]) -> Answer:
+    logs, errors = np.stack([a[0] for a in answers]), np.stack([a[1] for a in answers])
+    with np.errstate(invalid="ignore"):
+        whole = np.logaddexp.reduce(logs, axis=0)
+        known = np.where(np.isfinite(whole), whole, np.inf)
+        error = (np.exp(logs - known) * errors).sum(axis=0)
+    return whole, np.asarray(np.nan_to_num(error, nan=0.0, posinf=1.0))

@@ -1,0 +1,277 @@
+"""The largest log ratio of two laws of a quotient, by branch and bound over y and over 1 / y, with both ends justified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import ExactRefused
+from dpest.exact.inference.cases import Affine, Expansion, Ratio
+from dpest.exact.inference.expressions import Expr
+from dpest.exact.inference.factors import Factor
+from dpest.exact.inference.ratio import Chart, Noise, Share, Span, Which, density, enclosed
+from dpest.exact.inference.stars import condition_components
+from dpest.exact.loss.blocks import Block, Measures, Side
+from dpest.exact.loss.logs import NOTHING, BothWays, Sup
+from dpest.lang.nodes import Draw, Linear
+from dpest.laws.continuous import Laplace, Logistic
+from dpest.laws.law import Continuous
+from dpest.numerics.logspace import Floats, log_sum
+from dpest.trace.literal import Literal
+
+_FIRST = 32  # intervals on each side of zero, in each chart
+_CLOSE = 1e-5  # relative: half of it takes 1.4 times as many intervals, and the maximum is smooth
+_ROUNDS = 30
+_MOST_CELLS = 1000  # intervals looked at in one round; what is wider then stays in the bracket
+
+
+@dataclass(frozen=True, eq=False)
+class RatioSide(Side):
+    """One law of a quotient: a sum over its cases, none of which is a product of components."""
+
+    shares: tuple[Share, ...] = ()
+
+    def log(self, y: Floats) -> tuple[Floats, Floats]:
+        """ln of the density at each row of y, and its relative error."""
+        if not self.shares:
+            return np.full(y.shape[0], -np.inf), np.zeros(y.shape[0])
+        return density(self.shares, Chart.Y, y[:, 0])
+
+    @cached_property
+    def impossible(self) -> bool:
+        """Whether there is no case."""
+        return not self.shares
+
+    @cached_property
+    def log_total(self) -> float:
+        """ln of the probability of its cases together; those with bounds on the noise count as certain."""
+        return float(log_sum(np.array([s.log_weight for s in self.shares])))
+
+    def factors(self) -> Iterator[Factor]:
+        """Nothing that other methods could use."""
+        yield from ()
+
+    def kinks(self) -> list[Expr]:
+        """None that is a hyperplane: the density is an integral."""
+        return []
+
+    @cached_property
+    def key(self) -> frozenset[Any]:
+        """Equal for sides that are the same law."""
+        return frozenset((s, self.shares.count(s)) for s in self.shares)
+
+
+def ratio_side(cases: list[Expansion], position: int, measures: Measures) -> RatioSide:
+    """The law of one output that is a quotient in some case."""
+    return RatioSide((), measures, tuple(_share(case, position, measures) for case in cases))
+
+
+def _share(case: Expansion, position: int, measures: Measures) -> Share:
+    value = case.values[position]
+    if isinstance(value, Ratio):
+        top, bottom = value.top, value.bottom
+    else:
+        assert isinstance(value, Affine)
+        top, bottom = value.value, Linear((), value.value.constant * 0 + 1)
+    above, below = _noise(top, case.literals), _noise(bottom, case.literals)
+    used = [d for v in (top, bottom) for d, _ in v.terms]
+    if above is None or len({id(d) for d in used}) < len(used):
+        raise ExactRefused("a quotient of random values that share noise, or whose top has none")
+    rest = [x for x in case.literals if not any(d is u for d, _ in x.terms for u in used)]
+    least, most = _range(above, below, top, bottom, [x for x in case.literals if len(x.terms) > 1 and x not in rest])
+    log_weight = error = 0.0
+    for placed in condition_components(rest, case.loops):
+        logs, off = measures.of(placed.component).log(np.empty((1, 0)))
+        log_weight, error = log_weight + float(logs[0]), error + float(off[0])
+    return Share(above, bottom.constant if below is None else below, log_weight, error, least, most)
+
+
+def _range(above: Noise, below: Noise | None, top: Linear, bottom: Linear, literals: list[Literal]) -> tuple[float, float]:
+    """Where conditions on top and bottom together let the quotient lie: top >= r * bottom, for a bottom of one sign."""
+    least, most = -math.inf, math.inf
+    for x in literals:
+        terms = dict(x.terms)
+        if below is None or (below.low < 0 < below.high) or set(terms) != {top.terms[0][0], bottom.terms[0][0]}:
+            raise ExactRefused("a quotient of random values that are compared with other random values")
+        a, b = (terms[v.terms[0][0]] / v.terms[0][1] for v in (top, bottom))  # type: ignore[index]  # a * top + b * bottom + c >= 0
+        if x.constant != a * top.constant + b * bottom.constant:
+            raise ExactRefused("a quotient of random values that are compared with each other")
+        bound = float(-b / a)
+        upwards = (a > 0) == (below.low >= 0)
+        least, most = (max(least, bound), most) if upwards else (least, min(most, bound))
+    return least, most
+
+
+def _noise(value: Linear, literals: tuple[Literal, ...]) -> Noise | None:
+    """A noisy value with the bounds that conditions set; None for a number."""
+    if not value.terms:
+        return None
+    ((draw, c), *others) = value.terms
+    law = draw.law if isinstance(draw, Draw) else None
+    if others or not isinstance(law, Continuous) or law.mode is None or not law.log_concave:
+        raise ExactRefused("a quotient of sums of several random values, or of noise that is not log-concave")
+    low, high = -math.inf, math.inf
+    for x in literals:
+        if len(x.terms) == 1 and x.terms[0][0] is draw:
+            bound = float(c * (-x.constant / x.terms[0][1]) + value.constant)
+            low, high = (max(low, bound), high) if (x.terms[0][1] > 0) == (c > 0) else (low, min(high, bound))
+    return Noise(law, c, value.constant, low, high)
+
+
+# -- the supremum ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Best:
+    """The largest ratio that was evaluated in one direction, and where."""
+
+    value: float = -math.inf
+    lower: float = -math.inf
+    at: float = 0.0
+    logs: tuple[float, float] = (-math.inf, -math.inf)
+
+
+def quotient_supremum(block: Block) -> BothWays:
+    """The block's loss in both directions."""
+    p, q = block.left, block.right
+    assert isinstance(p, RatioSide)
+    assert isinstance(q, RatioSide)
+    if p.impossible or q.impossible:
+        return _one_sided(p, q)
+    return _Search(p, q).answer()
+
+
+def _one_sided(p: RatioSide, q: RatioSide) -> BothWays:
+    def sup(a: RatioSide, b: RatioSide) -> Sup:
+        if a.impossible:
+            return NOTHING
+        return Sup(math.inf, math.inf, math.inf, (0.0,), 0.0, -math.inf) if b.impossible else NOTHING
+
+    return BothWays(sup(p, q), sup(q, p))
+
+
+class _Search:
+    """Branch and bound, both directions at once: what cannot exceed the larger loss is not looked at more closely."""
+
+    def __init__(self, p: RatioSide, q: RatioSide) -> None:
+        self.p, self.q = p.shares, q.shares
+        self.best = [_Best(), _Best()]
+        self.unit = _unit(self.p + self.q)
+        self.caps = _pairwise(self.p, self.q), _pairwise(self.q, self.p)
+
+    def answer(self) -> BothWays:
+        """The suprema with their brackets."""
+        cells = [(chart, *self._first(chart)) for chart in Chart]
+        uppers = np.full(2, -math.inf)
+        for turn in range(_ROUNDS):
+            for chart, low, high in cells:
+                self._look(chart, low, high)
+            goal = max(b.value for b in self.best)
+            following = []
+            for chart, low, high in cells:
+                bounds = np.minimum(self._bounds(chart, low, high), np.array(self.caps)[:, None])
+                wanted = bounds.max(axis=0) > goal + _CLOSE * max(1.0, abs(goal))
+                last = turn == _ROUNDS - 1 or int(wanted.sum()) > _MOST_CELLS
+                done = ~wanted | (high - low <= 1e-13 * np.maximum(np.abs(low), np.abs(high))) | last
+                uppers = np.maximum(uppers, bounds[:, done].max(axis=1, initial=-math.inf))
+                if not done.all():
+                    middle = 0.5 * (low + high)[~done]
+                    following.append((chart, np.r_[low[~done], middle], np.r_[middle, high[~done]]))
+            cells = following
+            if not cells:
+                break
+        sups = [Sup(b.value, b.lower, max(float(u), b.value), (b.at,), *b.logs) for b, u in zip(self.best, uppers, strict=True)]
+        return BothWays(sups[0], sups[1])
+
+    def _first(self, chart: Chart) -> tuple[Floats, Floats]:
+        unit = self.unit if chart is Chart.Y else 1 / self.unit
+        ends = [e for s in self.p + self.q for e in (s.least, s.most) if math.isfinite(e)]
+        ends = ends if chart is Chart.Y else [1 / e for e in ends if e]
+        edges = np.unique([*np.linspace(-unit, unit, 2 * _FIRST + 1), *(e for e in ends if abs(e) < unit)])
+        return edges[:-1], edges[1:]
+
+    def _bounds(self, chart: Chart, low: Floats, high: Floats) -> Floats:
+        """What the ratios are at most over each interval, a row for each direction."""
+        ends = np.stack([density(self.p, chart, z)[0] for z in (low, high)])
+        with np.errstate(invalid="ignore"):
+            tilt = (ends[1] - ends[0]) / (high - low)
+        span = Span(low, high, np.where(np.isfinite(tilt), tilt, 0.0))
+        out = []
+        for one, other in ((self.p, self.q), (self.q, self.p)):
+            most, e = enclosed(one, chart, span, Which.MOST)
+            least, f = enclosed(other, chart, span, Which.LEAST)
+            with np.errstate(invalid="ignore"):
+                bound = most - least + e + f + 1e-14
+            unknown = np.isnan(bound) | (e > 0.1) | (f > 0.1)
+            out.append(np.where(most == -np.inf, -np.inf, np.where(unknown, np.inf, bound)))
+        return np.stack(out)
+
+    def _look(self, chart: Chart, low: Floats, high: Floats) -> None:
+        """Evaluate the ratio at the middle and at one end of each interval."""
+        z = np.concatenate([0.5 * (low + high), low])
+        (a, e), (b, f) = (density(side, chart, z) for side in (self.p, self.q))
+        known = np.isfinite(a) & np.isfinite(b) & (e < 0.1) & (f < 0.1)
+        for way, sign in ((0, 1.0), (1, -1.0)):
+            with np.errstate(invalid="ignore"):
+                ratio = np.where(known, sign * (a - b), -np.inf)
+            i = int(np.argmax(ratio))
+            if ratio[i] > self.best[way].value:
+                y = float(z[i]) if chart is Chart.Y else float(1 / z[i]) if z[i] else math.inf
+                off = float(e[i] + f[i]) + 2.3e-16 * (4 + abs(float(a[i])) + abs(float(b[i])))
+                logs = (float(a[i]), float(b[i])) if way == 0 else (float(b[i]), float(a[i]))
+                self.best[way] = _Best(float(ratio[i]), float(ratio[i]) - off, y, logs)
+
+
+def _unit(shares: tuple[Share, ...]) -> float:
+    """A quotient of ordinary size: up to there y is looked at, beyond it 1 / y."""
+    tops = [abs(float(s.top.offset)) + s.top.scale for s in shares]
+    bottoms = [abs(float(b.offset)) + b.scale if isinstance(b, Noise) else abs(float(b)) for b in (s.bottom for s in shares)]
+    return max(tops) / max(bottoms)
+
+
+# -- a bound from the two noisy values themselves ----------------------------------------------------------------------
+
+
+def _pairwise(p: tuple[Share, ...], q: tuple[Share, ...]) -> float:
+    """The largest of the losses of matching cases: a ratio of sums is no larger than the largest ratio of matching terms."""
+    if not p:
+        return -math.inf
+    others = sorted(q, key=_form)
+    mine = sorted(p, key=_form)
+    if [_form(s) for s in mine] != [_form(s) for s in others]:
+        return math.inf
+    return max(_pair(a, b) for a, b in zip(mine, others, strict=True))
+
+
+def _form(share: Share) -> str:
+    """What two cases must have in common to be compared term by term."""
+    noises = [n for n in (share.top, share.bottom) if isinstance(n, Noise)]
+    shape = [(repr(n.law), float(n.factor), n.low, n.high, share.least, share.most) for n in noises]
+    return repr((shape, None if isinstance(share.bottom, Noise) else float(share.bottom)))
+
+
+def _pair(a: Share, b: Share) -> float:
+    out = a.log_weight - b.log_weight + a.error + b.error + _moved(a.top, b.top)
+    if isinstance(a.bottom, Noise) and isinstance(b.bottom, Noise):
+        out += _moved(a.bottom, b.bottom)
+    return out + 1e-14
+
+
+def _moved(f: Noise, g: Noise) -> float:
+    """The supremum of ln f - ln g between the bounds: for log-concave noise that is moved, it is monotone."""
+    if f.offset == g.offset:
+        return 0.0
+    far = 1600.0 * f.scale + abs(float(f.offset)) + abs(float(g.offset))
+    places = np.array([max(f.low, -far), min(f.high, far)])
+    with np.errstate(invalid="ignore"):
+        ratio = f.log_density(places) - g.log_density(places)
+    # Beyond the last kink these are constant, or within e^-1000 of their limit; other noise needs finite bounds.
+    bounded = bool(np.isfinite([f.low, f.high]).all() and np.isfinite(ratio).all())
+    if isinstance(f.law, Laplace | Logistic) or bounded:
+        return float(ratio.max()) * (1 + 1e-15) + 1e-15
+    return math.inf

@@ -1,0 +1,153 @@
+"""Functions of one random value, as people write them: `np.exp(z)`, `math.log(z)`, `z ** 2`, `2 ** z`, `expit(z)`.
+
+Outside the domain of a function NumPy returns NaN (or an infinity at the end of it), and the standard library raises.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpest.lang.logic import compare, conjunction
+from dpest.lang.nodes import Apply, Extreme, Function, Node, Pick, Quotient, Relation, Where, linear, scaled
+from dpest.lang.spans import is_smooth, span
+from dpest.numerics.elementary import SQUARE, Elementary, Kind
+from dpest.numerics.rationals import Rational, exact
+
+Call = Callable[[Any], Any]
+
+_TWO, _TEN, _THIRD = exact(2), exact(10), exact(1) / 3
+# By the names that NumPy and scipy.special use.
+ELEMENTARY: dict[str, Elementary] = {
+    **{k.value: Elementary(k) for k in (Kind.EXP, Kind.LOG, Kind.EXPM1, Kind.LOG1P, Kind.TANH, Kind.ARCTANH, Kind.ARCTAN)},
+    **{k.value: Elementary(k) for k in (Kind.SINH, Kind.ARCSINH, Kind.EXPIT, Kind.LOGIT, Kind.NDTR, Kind.NDTRI, Kind.TAN)},
+    "exp2": Elementary(Kind.EXP, _TWO),
+    "exp10": Elementary(Kind.EXP, _TEN),
+    "log2": Elementary(Kind.LOG, _TWO),
+    "log10": Elementary(Kind.LOG, _TEN),
+    "sqrt": Elementary(Kind.POWER, 1 / _TWO),
+    "cbrt": Elementary(Kind.ODD, _THIRD),
+}
+# The standard library's names for them.
+OF_MATH = {
+    **{name: name for name in ("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "cbrt", "exp2", "tanh", "sinh", "tan")},
+    "atan": "arctan",
+    "atanh": "arctanh",
+    "asinh": "arcsinh",
+}
+
+
+def elementary(name: str, node: Node, call: Call) -> Any:
+    """A function of a random value by its NumPy name, with NumPy's answers outside of its domain."""
+    function = ELEMENTARY[name]
+    if function.kind is Kind.TAN and not _surely_inside(function, node):
+        return Apply(call, (node,))
+    return _guarded(function, node, call)
+
+
+def inside(name: str, node: Node) -> Any:
+    """Whether a value lies where a function of the standard library does not raise: a truth node, or a plain bool."""
+    function = ELEMENTARY[name]
+    if _surely_inside(function, node):
+        return True
+    low, high = function.domain
+    parts = []
+    if low is not None:
+        parts.append(compare(_lower(function), node, _plain(low)))
+    if high is not None:
+        parts.append(compare(Relation.GT, _plain(high), node))
+    return conjunction(tuple(parts))
+
+
+def bare_function(name: str, node: Node, call: Call) -> Function:
+    """A function of a value that is known to lie in its domain."""
+    return Function(ELEMENTARY[name], node, call)
+
+
+def _guarded(function: Elementary, node: Node, call: Call) -> Any:
+    value = Function(function, node, call)
+    if _surely_inside(function, node):
+        return value
+    low, high = function.domain
+    out: Any = value
+    if high is not None:
+        end = Where(compare(Relation.EQ, node, _plain(high)), _at(call, high), math.nan)
+        out = Where(compare(Relation.GT, _plain(high), node), out, end)
+    if low is not None:
+        other: Any = math.nan
+        if _lower(function) is Relation.GT:
+            other = Where(compare(Relation.EQ, node, _plain(low)), _at(call, low), math.nan)
+        out = Where(compare(_lower(function), node, _plain(low)), out, other)
+    return out
+
+
+def _lower(function: Elementary) -> Relation:
+    """A root is defined at the end of its domain, a logarithm is not."""
+    rooted = function.kind is Kind.POWER and function.parameter is not None and function.parameter > 0
+    return Relation.GE if rooted else Relation.GT
+
+
+def _surely_inside(function: Elementary, node: Node) -> bool:
+    """Whether the draws' supports alone keep a value inside the domain; at an end that has no weight it may touch."""
+    (low, high), (least, most) = function.domain, span(node)
+    touching = is_smooth(node)
+    closed = touching or _lower(function) is Relation.GE
+    above = low is None or (least is not None and (least > low or (least == low and closed)))
+    return above and (high is None or (most is not None and (most < high or (most == high and touching))))
+
+
+def _plain(x: Rational) -> int | float:
+    return int(x) if x.denominator == 1 else float(x)
+
+
+def _at(call: Call, x: Rational) -> float:
+    with np.errstate(all="ignore"):
+        return float(call(float(x)))
+
+
+def absolute(node: Node) -> Extreme:
+    """|x|."""
+    return Extreme(Pick.MAX, (node, scaled(linear(node), -1, (operator.neg, (node,)))))
+
+
+def square(node: Node) -> Function:
+    """x * x."""
+    return Function(SQUARE, absolute(node), _squared)
+
+
+def _squared(x: Any) -> Any:
+    return x * x
+
+
+def signed(node: Node) -> Where:
+    """1, 0 or -1."""
+    return Where(compare(Relation.GT, node, 0), 1.0, Where(compare(Relation.EQ, node, 0), 0.0, -1.0))
+
+
+def power(node: Node, exponent: float) -> Any:
+    """A random value to the power of a number other than 0 and 1."""
+    p = exact(exponent)
+    call = partial(_raised, exponent)
+    if p.denominator != 1:
+        return _guarded(Elementary(Kind.POWER, p), node, call)
+    if p < 0:
+        return Quotient(1.0, node if p == -1 else power(node, -exponent))
+    if p % 2:
+        return Function(Elementary(Kind.ODD, p), node, call)
+    return Function(Elementary(Kind.POWER, p), absolute(node), call)
+
+
+def _raised(exponent: float, x: Any) -> Any:
+    if isinstance(exponent, int) or float(exponent).is_integer():
+        return x ** int(exponent)
+    return np.power(float(x), exponent)
+
+
+def exponential(base: float, node: Node) -> Any:
+    """A positive number other than 1 to the power of a random value."""
+    return Function(Elementary(Kind.EXP, exact(base)), node, partial(pow, base))

@@ -1,0 +1,92 @@
+"""Where a random value can lie, from the supports of its draws: what is known without looking at any path."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpest.lang.nodes import Draw, Extreme, Function, Linear, Pick, is_node, linear
+from dpest.numerics.elementary import Elementary, Kind, TooFar
+from dpest.numerics.rationals import Rational, exact
+
+Span = tuple[Rational | None, Rational | None]  # None for an infinite end
+_ANYWHERE: Span = (None, None)
+
+
+def span(node: Any) -> Span:
+    """An interval that holds every value of a node."""
+    match node:
+        case Draw(law=law):
+            low, high = law.support
+            return (None if math.isinf(low) else exact(low)), (None if math.isinf(high) else exact(high))
+        case Linear(terms=terms, constant=constant):
+            return _sum(terms, constant)
+        case Extreme(pick=pick, values=values):
+            return _extreme(pick, [span(v) for v in values], is_absolute(node))
+        case Function(function=function, value=value):
+            return _image(function, span(value))
+    return (exact(node), exact(node)) if isinstance(node, int | float) and math.isfinite(node) else _ANYWHERE
+
+
+def is_smooth(node: Any) -> bool:
+    """Whether a value surely has no point of positive probability."""
+    match node:
+        case Draw(law=law):
+            return not law.discrete
+        case Linear(terms=terms):
+            draws = [n for n, _ in terms if isinstance(n, Draw)]
+            alone = len(terms) == 1 and is_smooth(terms[0][0])
+            return alone or (len(draws) == len(terms) and any(not d.law.discrete for d in draws))
+        case Extreme():
+            return is_absolute(node) and is_smooth(node.values[0])
+        case Function(value=value):
+            return is_smooth(value)
+    return False
+
+
+def is_absolute(node: Any) -> bool:
+    """Whether a value is the larger of another one and its negative."""
+    if not (isinstance(node, Extreme) and node.pick is Pick.MAX and len(node.values) == 2 and all(map(is_node, node.values))):
+        return False
+    first, second = map(linear, node.values)
+    if first.constant != -second.constant or len(first.terms) != len(second.terms):
+        return False
+    return all(n is m and c == -d for (n, c), (m, d) in zip(first.terms, second.terms, strict=True))
+
+
+def _sum(terms: Any, constant: Rational) -> Span:
+    low: Rational | None = constant
+    high: Rational | None = constant
+    for node, c in terms:
+        ends = span(node)
+        below, above = ends if c > 0 else ends[::-1]
+        low = None if low is None or below is None else low + c * below
+        high = None if high is None or above is None else high + c * above
+    return low, high
+
+
+def _extreme(pick: Pick, spans: list[Span], absolute: bool) -> Span:
+    lows, highs = [s[0] for s in spans], [s[1] for s in spans]
+    if pick is Pick.MAX:
+        known = [x for x in lows if x is not None] + ([exact(0)] if absolute else [])
+        return max(known, default=None), (None if None in highs else max(x for x in highs if x is not None))
+    finite = [x for x in highs if x is not None]
+    return (None if None in lows else min(x for x in lows if x is not None)), min(finite, default=None)
+
+
+def _image(function: Elementary, inner: Span) -> Span:
+    if function.kind is Kind.RECIPROCAL:
+        return _ANYWHERE
+    ends = [_at(function, x, side) for side, x in enumerate(inner)]
+    return (ends[0], ends[1]) if function.rising else (ends[1], ends[0])
+
+
+def _at(function: Elementary, x: Rational | None, side: int) -> Rational | None:
+    """The function at an end of an interval, or the end of its range where it is not defined there."""
+    outer = function.range[side if function.rising else 1 - side]
+    if x is None or not function.inside(x):
+        return outer
+    try:
+        return function.at(x)
+    except TooFar:
+        return outer

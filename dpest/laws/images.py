@@ -1,0 +1,215 @@
+"""The law of a function of a draw: one of the families where it is one, else the draw's own law moved by the function.
+
+-log(U) is exponential, -log(-log(U)) is Gumbel, log(U / (1 - U)) is logistic, sign(V) log(1 - |V|) is Laplace.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
+from dpest.laws.law import Continuous, Law, Rng
+from dpest.numerics.elementary import LOG, Elementary, Kind
+from dpest.numerics.logspace import Floats
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+
+_ERROR = 1e-13  # relative: a logarithm, an exponential and a difference each round by a few units of 1e-16
+_MOST = 1e300
+
+
+@dataclass(frozen=True)
+class Image:
+    """function(factor * draw + offset) = coefficient * X + constant, where X has this law."""
+
+    law: Continuous
+    coefficient: Rational = ONE
+    constant: Rational = ZERO
+
+
+@lru_cache(maxsize=1 << 12)
+def image(law: Continuous, factor: Rational, offset: Rational, function: Elementary) -> Image:
+    """The law of function(factor * draw + offset), on the part of the line where the function is defined."""
+    known = _named(law, factor, offset, function)
+    return known if known is not None else Image(Moved(law, float(factor), float(offset), function))
+
+
+def _named(law: Law, factor: Rational, offset: Rational, function: Elementary) -> Image | None:
+    """The families that people make of uniform noise."""
+    match function.kind, law:
+        case Kind.LOG | Kind.LOG1P, Uniform(low=low, high=high):
+            shift = ONE if function.kind is Kind.LOG1P else ZERO
+            ends = sorted(factor * exact(x) + offset + shift for x in (low, high))
+            return _log_of_uniform(ends[1], function) if ends[0] == 0 else None
+        case Kind.LOG, Exponential(b=b) if not offset and factor > 0:
+            base = _log_base(function)
+            return Image(Gumbel(1.0), -base, base * LOG.at(factor * exact(b)))
+        case Kind.LOGIT, Uniform(low=low, high=high) if _ends(law, factor, offset) == (0, 1):
+            return Image(Logistic(1.0))
+        case Kind.NDTRI, Uniform() if _ends(law, factor, offset) == (0, 1):
+            return Image(Gaussian(1.0))
+        case Kind.LOG, Moved(law=Uniform() as uniform, function=inner) if inner == _INVERTED and function.parameter is None:
+            return _log_odds(uniform, exact(law.factor), exact(law.offset), factor, offset)
+        case Kind.TAN, Uniform() if _ends(law, factor, offset) == (-_HALF_PI, _HALF_PI):
+            return Image(_cauchy())
+        case Kind.FOLDED_LOG, Uniform() if _ends(law, factor, offset) == (-1, 1):
+            return Image(Laplace(1.0))
+    return None
+
+
+_INVERTED = Elementary(Kind.POWER, -ONE)
+_HALF_PI = exact(math.pi) / 2
+
+
+def _log_odds(law: Uniform, slope: Rational, start: Rational, factor: Rational, offset: Rational) -> Image | None:
+    """log(factor / (slope u + start) + offset): logistic where the two sides of the fraction vanish at the ends of u."""
+    low, high = exact(law.low), exact(law.high)
+    top = (factor + offset * start, offset * slope)  # as constant + coefficient * u
+    if not top[1]:
+        return None
+    zeros = -top[0] / top[1], -start / slope
+    if zeros not in ((low, high), (high, low)):
+        return None
+    # top / bottom = (top[1] / -slope) * (u - low) / (high - u), or the other way around
+    rising = zeros == (low, high)
+    return Image(Logistic(1.0), ONE if rising else -ONE, LOG.at(-top[1] / slope))
+
+
+@lru_cache(maxsize=1)
+def _cauchy() -> Continuous:
+    from scipy import stats
+
+    from dpest.laws.scipy_law import from_frozen
+
+    law = from_frozen(stats.cauchy())[1]
+    assert isinstance(law, Continuous)
+    return law
+
+
+def _ends(law: Uniform, factor: Rational, offset: Rational) -> tuple[Rational, Rational]:
+    low, high = sorted(factor * exact(x) + offset for x in (law.low, law.high))
+    return low, high
+
+
+def _log_of_uniform(width: Rational, function: Elementary) -> Image:
+    """ln of a uniform value between 0 and the width: ln(width) minus an exponential value."""
+    base = _log_base(function)
+    return Image(Exponential(1.0), -base, base * LOG.at(width))
+
+
+def _log_base(function: Elementary) -> Rational:
+    """1 / ln(base)."""
+    return ONE if function.parameter is None else 1 / LOG.at(function.parameter)
+
+
+@dataclass(frozen=True)
+class Moved(Continuous):
+    """The law of function(factor * X + offset); what X puts outside the function's domain is left out of it."""
+
+    law: Continuous
+    factor: float
+    offset: float
+    function: Elementary
+
+    @cached_property
+    def _undo(self) -> Elementary:
+        return self.function.inverse()
+
+    @cached_property
+    def rising(self) -> bool:
+        """Whether it grows with X."""
+        return self.function.rising == (self.factor > 0)
+
+    def _back(self, y: npt.ArrayLike) -> Floats:
+        """X, from values of the function."""
+        low, high = self.support
+        inner = self._undo.values(np.clip(np.asarray(y, float), low, high))
+        return np.asarray((inner - self.offset) / self.factor)
+
+    @cached_property
+    def _domain(self) -> tuple[float, float]:
+        low, high = self.function.domain
+        return (-math.inf if low is None else float(low)), (math.inf if high is None else float(high))
+
+    def _limit(self, x: float) -> float:
+        """The function's value where X is x, or at the end of the domain that is nearest to it."""
+        inner = self.factor * x + self.offset
+        return float(self.function.values(min(max(inner, self._domain[0]), self._domain[1])))
+
+    def _forth(self, x: float) -> float:
+        return min(max(self._limit(x), -_MOST), _MOST)
+
+    @cached_property
+    def support(self) -> tuple[float, float]:
+        ends = [self._limit(x) for x in self.law.support]
+        return min(ends), max(ends)
+
+    @property
+    def error(self) -> float:
+        return self.law.error + _ERROR
+
+    @cached_property
+    def log_mass(self) -> float:
+        ends = sorted((e - self.offset) / self.factor for e in self._domain)
+        return self.law.log_mass if all(map(math.isinf, ends)) else float(self.law.log_interval(*ends))
+
+    @cached_property
+    def scale(self) -> float:
+        width = abs(self._forth(self._quantile(0.75)) - self._forth(self._quantile(0.25)))
+        return width if 0 < width < _MOST else 1.0
+
+    def _quantile(self, share: float) -> float:
+        """The value of X below which this share lies of what the function is defined for, roughly."""
+        first, last = sorted((e - self.offset) / self.factor for e in self._domain)
+        low, high = self.law.reach(-40.0)
+        low, high = max(low, first), min(high, last)
+        goal = self.log_mass + math.log(share)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if float(self.law.log_interval(first, middle)) < goal else (low, middle)
+        return 0.5 * (low + high)
+
+    @cached_property
+    def kinks(self) -> tuple[float, ...]:
+        inner = [self._forth(k) for k in self.law.kinks]
+        return tuple(sorted({x for x in (*inner, *self.support) if abs(x) < _MOST}))
+
+    def reach(self, log_mass: float) -> tuple[float, float]:
+        ends = [self._forth(x) for x in self.law.reach(log_mass)]
+        return min(ends), max(ends)
+
+    def log_beyond(self, log_mass: float) -> float:
+        return self.law.log_beyond(log_mass)
+
+    def log_density(self, y: npt.ArrayLike) -> Floats:
+        y = np.asarray(y, float)
+        low, high = self.support
+        with np.errstate(invalid="ignore"):
+            out = self.law.log_density(self._back(y)) + self._undo.log_slope(np.clip(y, low, high)) - math.log(abs(self.factor))
+        return np.where((y > low) & (y < high), out, -np.inf)
+
+    def log_cdf(self, y: npt.ArrayLike) -> Floats:
+        return self.log_interval(-np.inf, y)
+
+    def log_sf(self, y: npt.ArrayLike) -> Floats:
+        return self.log_interval(y, np.inf)
+
+    def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        ends = (low, high) if self.rising else (high, low)
+        inside = self.law.log_interval(*(self._back(e) for e in ends))
+        return np.where(np.asarray(low, float) < np.asarray(high, float), inside, -np.inf)
+
+    def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
+        return self.function.values(self.factor * np.asarray(self.law.sample(rng, size), float) + self.offset)
+
+    def slope(self, x: Floats) -> Floats:
+        steepest = 1e100  # rounding of a place matters that much at most where nothing better is known
+        with np.errstate(over="ignore"):
+            return np.asarray(np.minimum((1.0 + np.abs(x) / self.scale) / self.scale, steepest))
+
+    def words(self) -> str:
+        return f"{self.function.kind.value} of {self.law.words()}"

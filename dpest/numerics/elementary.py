@@ -1,0 +1,308 @@
+"""Elementary functions of one number: strictly monotone on their domain, with inverse, slope and exact values.
+
+Values at rationals are rationals: exact where the function has an exact value that is easily told (exp(0), log(1), whole
+powers), else rounded to 256 bits. Whether a bound has moved past another one is then decided far below what a double shows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import gmpy2
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+
+Floats = npt.NDArray[np.float64]
+_BITS = 256
+_FAR = 5000  # arguments of exp, sinh, ...: beyond, values have more digits than anything here needs
+_LOG_2PI = math.log(2 * math.pi)
+
+
+class Kind(Enum):
+    """Which function; the comment says on which domain, where that is not the whole line."""
+
+    EXP = "exp"
+    LOG = "log"  # x > 0
+    EXPM1 = "expm1"
+    LOG1P = "log1p"  # x > -1
+    POWER = "power"  # x >= 0, any exponent but 0
+    ODD = "odd power"  # an odd whole exponent, or one over it
+    TANH = "tanh"
+    ARCTANH = "arctanh"  # -1 < x < 1
+    ARCTAN = "arctan"
+    TAN = "tan"  # |x| < pi / 2
+    SINH = "sinh"
+    ARCSINH = "arcsinh"
+    EXPIT = "expit"
+    LOGIT = "logit"  # 0 < x < 1
+    NDTR = "ndtr"
+    NDTRI = "ndtri"  # 0 < x < 1
+    RECIPROCAL = "reciprocal"  # x != 0; falling on either side of it
+    FOLDED_LOG = "sign(x) * -log(1 - abs(x))"  # -1 < x < 1
+    UNFOLDED = "sign(x) * (1 - exp(-abs(x)))"
+
+
+_PAIRS = (
+    (Kind.EXP, Kind.LOG),
+    (Kind.EXPM1, Kind.LOG1P),
+    (Kind.TANH, Kind.ARCTANH),
+    (Kind.ARCTAN, Kind.TAN),
+    (Kind.SINH, Kind.ARCSINH),
+    (Kind.EXPIT, Kind.LOGIT),
+    (Kind.NDTR, Kind.NDTRI),
+    (Kind.FOLDED_LOG, Kind.UNFOLDED),
+)
+_INVERSE = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}, Kind.RECIPROCAL: Kind.RECIPROCAL}
+
+_UNIT = (ZERO, ONE)
+_SYMMETRIC = (-ONE, ONE)
+_HALF_PI = exact(math.pi) / 2
+Ends = tuple[Rational | None, Rational | None]
+_DOMAINS: dict[Kind, Ends] = {
+    Kind.LOG: (ZERO, None),
+    Kind.LOG1P: (-ONE, None),
+    Kind.POWER: (ZERO, None),
+    Kind.ARCTANH: _SYMMETRIC,
+    Kind.TAN: (-_HALF_PI, _HALF_PI),
+    Kind.LOGIT: _UNIT,
+    Kind.NDTRI: _UNIT,
+    Kind.FOLDED_LOG: _SYMMETRIC,
+}
+
+
+class TooFar(ArithmeticError):
+    """An argument at which the value has more digits than are worth keeping."""
+
+
+@dataclass(frozen=True)
+class Elementary:
+    """One function; `parameter` is the base of an exponential or a logarithm (None: e), or the exponent of a power."""
+
+    kind: Kind
+    parameter: Rational | None = None
+
+    @property
+    def domain(self) -> Ends:
+        """The ends of the interval on which it is defined; None for an infinite one."""
+        return _DOMAINS.get(self.kind, (None, None))
+
+    @property
+    def range(self) -> Ends:
+        """The ends of its values."""
+        return self.inverse().domain
+
+    @property
+    def rising(self) -> bool:
+        """Whether it grows."""
+        match self.kind:
+            case Kind.RECIPROCAL:
+                return False
+            case Kind.POWER | Kind.ODD:
+                return bool(self._parameter > 0)
+            case Kind.EXP | Kind.LOG if self.parameter is not None:
+                return bool(self.parameter > 1)
+        return True
+
+    @property
+    def _parameter(self) -> Rational:
+        assert self.parameter is not None
+        return self.parameter
+
+    def inverse(self) -> Elementary:
+        """The function that undoes it."""
+        if self.kind in (Kind.POWER, Kind.ODD):
+            return Elementary(self.kind, 1 / self._parameter)
+        return Elementary(_INVERSE[self.kind], self.parameter)
+
+    def inside(self, x: Rational) -> bool:
+        """Whether x lies strictly inside the domain."""
+        low, high = self.domain
+        return (low is None or x > low) and (high is None or x < high) and not (self.kind is Kind.RECIPROCAL and not x)
+
+    # -- rationals -------------------------------------------------------------------------------------------------
+
+    def at(self, x: Rational) -> Rational:
+        """The value at a number inside the domain; raises `TooFar` where it would have thousands of digits."""
+        simple = self._simple(x)
+        if simple is not None:
+            return simple
+        if self.kind in (Kind.EXP, Kind.EXPM1, Kind.SINH, Kind.EXPIT, Kind.UNFOLDED, Kind.TANH) and abs(x) > _FAR:
+            raise TooFar(f"{self.kind.value} of {float(x):.6g}")
+        with gmpy2.context(gmpy2.get_context(), precision=_BITS):
+            return gmpy2.mpq(self._precise(gmpy2.mpfr(x)))
+
+    def _simple(self, x: Rational) -> Rational | None:
+        """Values that are rational."""
+        match self.kind:
+            case Kind.EXP:
+                whole = self.parameter is not None and x.denominator == 1 and abs(x) <= 64
+                return ONE if not x else self._parameter ** int(x) if whole else None
+            case Kind.LOG:
+                return ZERO if x == 1 else None
+            case Kind.POWER | Kind.ODD:
+                return self._power(x)
+            case Kind.RECIPROCAL:
+                return 1 / x
+            case Kind.EXPIT | Kind.NDTR:
+                return ONE / 2 if not x else None
+            case Kind.LOGIT | Kind.NDTRI:
+                return ZERO if 2 * x == 1 else None
+        return None if x else ZERO  # all others are odd, or zero at zero
+
+    def _power(self, x: Rational) -> Rational | None:
+        p = self._parameter
+        if not x or x == 1:
+            return x if p > 0 or x else None
+        if p.denominator == 1 and abs(p) <= 64:
+            return x ** int(p)
+        if p.numerator == 1 and p.denominator <= 64:
+            top, exactly = gmpy2.iroot(abs(x.numerator), int(p.denominator))
+            bottom, both = gmpy2.iroot(x.denominator, int(p.denominator))
+            if exactly and both:
+                return gmpy2.mpq(top, bottom) * (1 if x > 0 else -1)
+        return None
+
+    def _precise(self, x: gmpy2.mpfr) -> gmpy2.mpfr:
+        match self.kind:
+            case Kind.EXP:
+                return gmpy2.exp(x if self.parameter is None else x * gmpy2.log(gmpy2.mpfr(self.parameter)))
+            case Kind.LOG:
+                return gmpy2.log(x) if self.parameter is None else gmpy2.log(x) / gmpy2.log(gmpy2.mpfr(self.parameter))
+            case Kind.EXPM1:
+                return gmpy2.expm1(x)
+            case Kind.LOG1P:
+                return gmpy2.log1p(x)
+            case Kind.POWER:
+                return gmpy2.exp(gmpy2.log(x) * gmpy2.mpfr(self._parameter))
+            case Kind.ODD:
+                size = gmpy2.exp(gmpy2.log(abs(x)) * gmpy2.mpfr(self._parameter))
+                return size if x > 0 else -size
+            case Kind.TANH:
+                return gmpy2.tanh(x)
+            case Kind.ARCTANH:
+                return gmpy2.atanh(x)
+            case Kind.ARCTAN:
+                return gmpy2.atan(x)
+            case Kind.TAN:
+                return gmpy2.tan(x)
+            case Kind.SINH:
+                return gmpy2.sinh(x)
+            case Kind.ARCSINH:
+                return gmpy2.asinh(x)
+            case Kind.EXPIT:
+                return 1 / (1 + gmpy2.exp(-x))
+            case Kind.LOGIT:
+                return gmpy2.log(x) - gmpy2.log1p(-x)
+            case Kind.NDTR:
+                return gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2
+            case Kind.NDTRI:
+                return _ndtri(x)
+            case Kind.RECIPROCAL:
+                return 1 / x
+            case Kind.FOLDED_LOG:
+                return -gmpy2.log1p(-abs(x)) * gmpy2.sign(x)
+            case Kind.UNFOLDED:
+                return -gmpy2.expm1(-abs(x)) * gmpy2.sign(x)
+
+    # -- floats ----------------------------------------------------------------------------------------------------
+
+    def values(self, x: npt.ArrayLike) -> Floats:
+        """The values at numbers; NaN outside the domain, and what NumPy gives at its ends."""
+        x = np.asarray(x, float)
+        with np.errstate(all="ignore"):
+            return np.asarray(self._values(x), float)
+
+    def _values(self, x: Floats) -> npt.ArrayLike:
+        p = None if self.parameter is None else float(self.parameter)
+        match self.kind:
+            case Kind.EXP:
+                return np.exp(x) if p is None else np.power(p, x)
+            case Kind.LOG:
+                return np.log(x) if p is None else np.log(x) / math.log(p)
+            case Kind.POWER:
+                return np.power(x, float(self._parameter))
+            case Kind.ODD:
+                return np.sign(x) * np.power(np.abs(x), float(self._parameter))
+            case Kind.RECIPROCAL:
+                return 1.0 / x
+            case Kind.FOLDED_LOG:
+                return -np.sign(x) * np.log1p(-np.abs(x))
+            case Kind.UNFOLDED:
+                return -np.sign(x) * np.expm1(-np.abs(x))
+            case Kind.EXPIT | Kind.LOGIT | Kind.NDTR | Kind.NDTRI:
+                return np.asarray(getattr(special, self.kind.value)(x))
+        return np.asarray(getattr(np, self.kind.value)(x))
+
+    def log_slope(self, x: npt.ArrayLike) -> Floats:
+        """ln of the absolute value of the derivative."""
+        x = np.asarray(x, float)
+        with np.errstate(all="ignore"):
+            return np.asarray(self._log_slope(x), float)
+
+    def _log_slope(self, x: Floats) -> npt.ArrayLike:
+        base = 1.0 if self.parameter is None else math.log(float(self.parameter)) if self.parameter > 0 else 1.0
+        size = np.abs(x)
+        match self.kind:
+            case Kind.EXP:
+                return x * base + math.log(abs(base))
+            case Kind.LOG:
+                return -np.log(x) - math.log(abs(base))
+            case Kind.EXPM1:
+                return x
+            case Kind.LOG1P:
+                return -np.log1p(x)
+            case Kind.POWER | Kind.ODD:
+                p = float(self._parameter)
+                return math.log(abs(p)) + ((p - 1) * np.log(size) if p != 1 else 0.0 * x)
+            case Kind.TANH:
+                return -2 * _log_cosh(size)
+            case Kind.SINH:
+                return _log_cosh(size)
+            case Kind.ARCTANH:
+                return -np.log1p(-x * x)
+            case Kind.ARCTAN:
+                return -np.log1p(x * x)
+            case Kind.TAN:
+                return -2 * np.log(np.cos(x))
+            case Kind.ARCSINH:
+                return -np.log(np.hypot(1.0, x))
+            case Kind.EXPIT:
+                return np.asarray(-size - 2 * np.log1p(np.exp(-size)))
+            case Kind.LOGIT:
+                return -np.log(x) - np.log1p(-x)
+            case Kind.NDTR:
+                return -0.5 * (x * x + _LOG_2PI)
+            case Kind.NDTRI:
+                return np.asarray(0.5 * (special.ndtri(x) ** 2 + _LOG_2PI))
+            case Kind.RECIPROCAL:
+                return -2 * np.log(size)
+            case Kind.FOLDED_LOG:
+                return -np.log1p(-size)
+            case Kind.UNFOLDED:
+                return -size
+
+
+def _log_cosh(size: Floats) -> Floats:
+    return np.asarray(size + np.log1p(np.exp(-2 * size)) - math.log(2))
+
+
+def _ndtri(p: gmpy2.mpfr) -> gmpy2.mpfr:
+    """The Gaussian quantile: Newton's steps from the double that SciPy gives."""
+    lower = p <= 0.5
+    tail = p if lower else 1 - p
+    x = gmpy2.mpfr(float(special.ndtri(max(float(tail), 1e-300))))
+    root, norm = gmpy2.sqrt(gmpy2.mpfr(2)), gmpy2.sqrt(2 * gmpy2.const_pi())
+    for _ in range(8):
+        off = gmpy2.erfc(-x / root) / 2 - tail
+        x -= off * norm * gmpy2.exp(x * x / 2)
+    return x if lower else -x
+
+
+EXP, LOG = Elementary(Kind.EXP), Elementary(Kind.LOG)
+SQUARE, SQRT = Elementary(Kind.POWER, exact(2)), Elementary(Kind.POWER, exact(0.5))
+RECIPROCAL = Elementary(Kind.RECIPROCAL)

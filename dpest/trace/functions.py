@@ -1,0 +1,163 @@
+"""Comparisons of a function of a value with a number, moved to the other side: log(v) >= 2 is v >= e^2.
+
+The bound is a rational of 256 bits. Where the value is discrete, the author's own comparison has the last word at the
+points beside the bound, as everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpest.errors import ExactRefused
+from dpest.lang.nodes import (
+    NODES,
+    ArgExtreme,
+    Compare,
+    Function,
+    Linear,
+    Node,
+    Pick,
+    Quotient,
+    Relation,
+    Where,
+    Written,
+    combine,
+    draws_of,
+    linear,
+    scaled,
+)
+from dpest.laws.continuous import Uniform
+from dpest.numerics.elementary import Elementary, Kind, TooFar
+from dpest.numerics.rationals import Rational
+from dpest.trace.atomic import has_finitely_many_points, sign
+
+
+@dataclass(frozen=True)
+class Side:
+    """function(value) compared with a bound: `>=` or `>` where `above`, `<=` or `<` else."""
+
+    above: bool
+    strict: bool
+    bound: Rational
+
+
+def moved(function: Elementary, side: Side, value: Linear, written: Written | None) -> Compare | bool:
+    """The same comparison for a value inside the function's domain; a bound outside of its range decides it."""
+    low, high = function.range
+    if low is not None and side.bound <= low and not _reaches_end(function, side.bound, low):
+        return side.above
+    if high is not None and side.bound >= high:
+        return not side.above
+    try:
+        there = function.inverse().at(side.bound) if side.bound != low else function.domain[0]
+    except TooFar as error:
+        raise ExactRefused(f"a comparison moves to {error}, which has too many digits") from None
+    assert there is not None
+    above = side.above == function.rising
+    gap = Linear(value.terms, value.constant - there)
+    return Compare(Relation.GT if side.strict else Relation.GE, gap if above else scaled(gap, -1), written)
+
+
+def _reaches_end(function: Elementary, bound: Rational, low: Rational) -> bool:
+    """A root is zero at zero: there the end of the range is a value."""
+    return bound == low and function.kind.value == "power" and function.rising
+
+
+def equal(function: Elementary, bound: Rational, value: Linear, written: Written | None) -> Compare | bool:
+    """function(value) == bound for a value inside the function's domain."""
+    low, high = function.range
+    ends = [e for e in (low, high) if e is not None]
+    if any(bound == e for e in ends) and not (low is not None and _reaches_end(function, bound, low)):
+        return False
+    if (low is not None and bound < low) or (high is not None and bound > high):
+        return False
+    try:
+        there = function.inverse().at(bound)
+    except TooFar as error:
+        raise ExactRefused(f"a comparison moves to {error}, which has too many digits") from None
+    return Compare(Relation.EQ, Linear(value.terms, value.constant - there), written)
+
+
+# -- values that are not finite ----------------------------------------------------------------------------------------
+
+
+class NotFinite(ExactRefused):
+    """A value that is NaN or infinite on a path, as NumPy's logarithm of a negative number is."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__(f"arithmetic on a value that may be {value!r}")
+        self.value = value
+
+
+def numeric(x: Any) -> Any:
+    """A value that arithmetic goes on with."""
+    if isinstance(x, NODES) or (isinstance(x, int | float) and math.isfinite(x)):
+        return x
+    if isinstance(x, float):
+        raise NotFinite(x)
+    raise ExactRefused(f"arithmetic on a value that may be {x!r}")
+
+
+def holds(relation: Relation, x: float) -> bool:
+    """Whether a number that is not finite is >= 0, > 0 or == 0: NaN is neither."""
+    return relation is not Relation.EQ and x > 0
+
+
+# -- one comparison ----------------------------------------------------------------------------------------------------
+
+
+def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[Any], bool]) -> Compare | bool | None:
+    """A comparison of a function, a quotient or a case distinction with a number, without it; None where affine forms do."""
+    relation, k = condition.relation, condition.value.constant
+    match node:
+        case Where(condition=which, yes=yes, no=no):
+            x = yes if decide(which) else no
+            if isinstance(x, float) and not math.isfinite(x):
+                return holds(relation, float(c) * x)
+            value = combine(Linear((), k), linear(numeric(x)), c)
+            return Compare(relation, value, condition.written) if value.terms else sign(relation, value.constant)
+        case Function(function=function, value=inner):
+            if relation is Relation.EQ:
+                return equal(function, -k / c, linear(inner), condition.written)
+            return moved(function, Side(c > 0, relation is Relation.GT, -k / c), linear(inner), condition.written)
+        case Quotient(left=left, right=right) if not has_finitely_many_points(linear(right)):
+            value = combine(scaled(linear(left), c), linear(right), k) if k else scaled(linear(left), c)
+            if relation is not Relation.EQ and not decide(Compare(Relation.GT, linear(right))):
+                value = scaled(value, -1)
+            return Compare(relation, value) if value.terms else sign(relation, value.constant)
+    return None
+
+
+def both_sides(condition: Compare) -> Compare | None:
+    """f(a) > f(b) is a > b for a rising f: the same function on both sides is taken off; None where there is none."""
+    value = condition.value
+    if value.constant or len(value.terms) != 2:
+        return None
+    (first, c), (second, d) = value.terms
+    if not (isinstance(first, Function) and isinstance(second, Function)) or first.function != second.function or c != -d:
+        return None
+    if first.function.kind is Kind.RECIPROCAL or _is_noise(first) or _is_noise(second):
+        return None
+    gap = combine(linear(first.value), linear(second.value), -1)
+    above = (c > 0) == first.function.rising
+    return Compare(condition.relation, gap if above else scaled(gap, -1), condition.written) if gap.terms else None
+
+
+def _is_noise(node: Function) -> bool:
+    """Whether a function makes noise out of a uniform draw: such noise is a draw of its own everywhere, or nowhere."""
+    return any(isinstance(d.law, Uniform) for d in draws_of(node))
+
+
+def without_function(node: ArgExtreme) -> ArgExtreme:
+    """The largest of f(a), f(b), ... is where the largest of a, b, ... is, for a rising f."""
+    values, pick = node.values, node.pick
+    while all(isinstance(v, Function) and v.function == values[0].function for v in values):
+        if values[0].function.kind is Kind.RECIPROCAL or any(map(_is_noise, values)):
+            break
+        if not values[0].function.rising:
+            pick = Pick.MIN if pick is Pick.MAX else Pick.MAX
+        values = tuple(v.value for v in values)
+    return node if values is node.values else ArgExtreme(pick, values)

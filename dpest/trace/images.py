@@ -1,0 +1,171 @@
+"""Functions of draws as draws of their own: made once for each draw and function, so that they are the same on every path.
+
+What is known of one draw may be said in several forms (a condition on u, a released log(u)). Before anything is integrated
+every case is brought to one form for each draw: conditions move to the other side of the function, which is monotone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dpest.errors import ExactRefused
+from dpest.lang.nodes import Draw, Function, Linear, Origin, combine, linear, scaled
+from dpest.lang.origins import on_base, root
+from dpest.lang.spans import span
+from dpest.laws.images import image
+from dpest.laws.law import Continuous
+from dpest.numerics.elementary import Elementary, Kind, TooFar
+from dpest.numerics.rationals import ONE, Rational
+from dpest.trace.literal import Literal
+
+
+def image_of(node: Function, inner: Linear) -> Linear:
+    """A function of an affine expression of one continuous draw, as an affine expression of another draw."""
+    draw, factor = inner.terms[0]
+    name = getattr(node.call, "__name__", node.function.kind.value)
+    if len(inner.terms) != 1:
+        raise ExactRefused(f"{name} of a sum of {len(inner.terms)} random values, used in further arithmetic")
+    if not isinstance(draw, Draw) or not isinstance(draw.law, Continuous):
+        raise ExactRefused(f"{name} of a discrete random value with infinitely many points, used in further arithmetic")
+    return _image(draw, factor, inner.constant, node.function)
+
+
+def _image(draw: Draw, factor: Rational, offset: Rational, function: Elementary) -> Linear:
+    if function.kind is Kind.RECIPROCAL:
+        return _one_over(draw, factor, offset)
+    key = (function, factor, offset)
+    found: Linear | None = draw.images.get(key)
+    if found is None:
+        assert isinstance(draw.law, Continuous)
+        made = image(draw.law, factor, offset, function)
+        new = Draw(made.law, Origin(draw, factor, offset, function, made.coefficient, made.constant))
+        found = draw.images[key] = combine(Linear((), made.constant), linear(new), made.coefficient)
+    return found
+
+
+def _one_over(draw: Draw, factor: Rational, offset: Rational) -> Linear:
+    """One over a value that lies on one side of zero: a power of its size."""
+    low, high = span(Linear(((draw, factor),), offset))
+    if low is not None and low >= 0:
+        return _image(draw, factor, offset, _INVERTED)
+    if high is not None and high <= 0:
+        return scaled(_image(draw, -factor, -offset, _INVERTED), -1)
+    raise ExactRefused("one over a random value that may be on either side of zero, used in further arithmetic")
+
+
+_INVERTED = Elementary(Kind.POWER, -ONE)
+
+
+class Impossible(Exception):
+    """Conditions on one draw that cannot hold together."""
+
+
+def has_images(literals: Iterable[Literal], values: Iterable[Linear] = ()) -> bool:
+    """Whether a function of a draw takes part."""
+    return any(d.origin is not None for x in literals for d, _ in x.terms) or any(
+        isinstance(d, Draw) and d.origin is not None for v in values for d, _ in v.terms
+    )
+
+
+def unified(literals: Sequence[Literal], values: Sequence[Linear] = ()) -> tuple[Literal, ...]:
+    """The conditions with every draw in one form: the one in which the values, or conditions on several draws, have it.
+
+    Raises `Impossible` where a condition can never hold, `ExactRefused` where a draw is needed in two forms.
+    """
+    used = [d for v in values for d, _ in v.terms if isinstance(d, Draw)]
+    used += [d for x in literals if len(x.terms) > 1 for d, _ in x.terms]
+    form: dict[int, Draw] = {}
+    for d in used:
+        if form.setdefault(id(root(d)), d) is not d:
+            raise ExactRefused(
+                f"one draw is used in two forms that are added to or compared with others: {d.law.words()} and "
+                f"{form[id(root(d))].law.words()}"
+            )
+    for x in literals:
+        d = x.terms[0][0]
+        known = form.get(id(root(d)))
+        # A function's own law keeps the digits of its tails, which the draw behind it may have lost.
+        if known is None or (len(used) == 0 and depth(d) > depth(known)):
+            form[id(root(d))] = d
+    moved = (_moved(x, form[id(root(x.terms[0][0]))]) if len(x.terms) == 1 else x for x in literals)
+    return tuple(x for x in moved if x is not None)
+
+
+def depth(draw: Draw) -> int:
+    """How many functions a draw is away from the one that was made."""
+    return 0 if draw.origin is None else 1 + depth(draw.origin.base)
+
+
+def _moved(literal: Literal, target: Draw) -> Literal | None:
+    """A condition on one form of a draw, as one on another form; None where it always holds there."""
+    ((draw, c),) = literal.terms
+    if draw is target:
+        return literal
+    least, bound = c > 0, -literal.constant / c
+    while draw is not target and not _behind(draw, target):
+        assert draw.origin is not None
+        least, there = on_base(draw.origin, least, bound)
+        if there is None:
+            return _always(least)
+        draw, bound = draw.origin.base, there
+    for step in reversed(_steps(target, draw)):
+        rising, there = step.rising, _try(step.forward, bound)
+        if there is None:
+            return _always(_beyond(step, bound) == least)
+        least, bound = least == rising, there
+    return Literal(((target, ONE),), -bound) if least else Literal(((target, -ONE),), bound)
+
+
+def _beyond(step: Origin, x: Rational) -> bool:
+    """Whether a value of the base lies below all for which the function is defined (else above)."""
+    low, _ = step.function.domain
+    below = low is not None and step.factor * x + step.offset <= low
+    return below if step.factor > 0 else not below
+
+
+def _always(holds: bool) -> Literal | None:
+    """No condition is left where it always holds."""
+    if not holds:
+        raise Impossible
+    return None
+
+
+def _try(function: Any, x: Rational) -> Rational | None:
+    try:
+        found: Rational | None = function(x)
+        return found
+    except TooFar as error:
+        raise ExactRefused(f"a condition moves to {error}, which has too many digits") from None
+
+
+def _behind(draw: Draw, target: Draw) -> bool:
+    """Whether the target is a function of the draw."""
+    while target.origin is not None:
+        target = target.origin.base
+        if target is draw:
+            return True
+    return False
+
+
+def _steps(target: Draw, base: Draw) -> list[Origin]:
+    """The functions that lead from the base to the target, the last one first."""
+    steps = []
+    while target is not base:
+        assert target.origin is not None
+        steps.append(target.origin)
+        target = target.origin.base
+    return steps
+
+
+def in_one_form(literals: tuple[Literal, ...], values: Sequence[Any] = ()) -> tuple[Literal, ...] | None:
+    """The conditions of a case with every draw in one form; None where they cannot hold together."""
+    affine = [v.value for v in values if hasattr(v, "value") and isinstance(v.value, Linear)]
+    affine += [v.inner for v in values if hasattr(v, "inner")]
+    affine += [x for v in values if hasattr(v, "bottom") for x in (v.top, v.bottom)]
+    if not has_images(literals, affine):
+        return literals
+    try:
+        return unified(literals, affine)
+    except Impossible:
+        return None

@@ -1,0 +1,72 @@
+"""A trace in which conditions out of reach are released instead of decided.
+
+An `if` on a value that inference does not cover goes both ways, and the condition counts as a part of the output. What the
+program returns follows from that: its loss is at most the loss of such a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.lang.generators.swap import standing_in
+from dpest.lang.nodes import Node
+from dpest.trace.execute import execute
+from dpest.trace.explore import LoopWeight, Trace, explored
+from dpest.trace.forks import Branch, TraceRun
+from dpest.trace.limits import Limits
+from dpest.trace.outputs import Flat
+
+# A bound is an extra beside a sampled answer: it must not take longer than that.
+LIMITS = Limits(paths=2_000, work=100_000)
+
+
+def trace_opened(mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], loop_weight: LoopWeight) -> Trace:
+    """Every path of the mechanism, conditions out of reach among its outputs."""
+
+    def program(run: Any) -> Flat:
+        return execute(run, mechanism, data, params)
+
+    with standing_in(mechanism, data, params):
+        return explored(program, LIMITS, loop_weight, OpenRun)
+
+
+class OpenRun(TraceRun):
+    """A run that goes both ways at a condition that cannot be decided, and releases it."""
+
+    def settle(self, condition: Node) -> bool:
+        """Which way a new condition goes; either way where nothing tells."""
+        try:
+            return super().settle(condition)
+        except BudgetExceeded:
+            raise
+        except ExactRefused:
+            self.pending.append(
+                Branch(
+                    [*self.outcomes, False],
+                    list(self.prints),
+                    list(self.draws),
+                    list(self.steps),
+                    dict(self.bounds),
+                    self.forks + 1,
+                    self.log_mass,
+                    {},
+                    list(self.joined),
+                    self.images,
+                    (*self.opened, (condition, False)),
+                )
+            )
+            self.forks += 1
+            self.opened = (*self.opened, (condition, True))
+            return True
+
+    def released(self, output: Flat) -> Flat:
+        """The output, and every condition that was not decided."""
+        if not self.opened:
+            return output
+        outcomes = tuple(outcome for _, outcome in self.opened)
+        return Flat(("opened", outcomes, output.structure), (*output.leaves, *(condition for condition, _ in self.opened)))
+
+    def _look_back(self, condition: Node) -> None:
+        """A loop whose conditions are released has no rounds that are alike."""

@@ -1,0 +1,95 @@
+"""The data-processing bound: an output out of reach loses at most what the values lose that it is computed from."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+
+L = dpest.laplace
+
+
+def sampled(mechanism: Any, pair: Any = (0.0, 1.0)) -> dpest.Result:
+    return dpest.estimate(mechanism, pair, samples=20_000, seed=1, progress=False)
+
+
+def note(r: dpest.Result) -> str:
+    return " ".join(r.notes)
+
+
+def test_a_black_box_of_one_noisy_value() -> None:
+    r = sampled(lambda x: dpest.apply(np.sin, x + L(1.0)))
+    assert r.method == "sampling"
+    assert 0 < r.lower <= r.epsilon <= r.upper == pytest.approx(1.0, rel=1e-12)
+    assert "at most the loss of the noisy value that the output is computed from" in note(r)
+    assert "no upper bound" not in note(r)
+
+
+def test_the_same_value_used_twice_counts_once() -> None:
+    r = sampled(lambda x: (lambda z: np.exp(z) * z)(x + L(1.0)))
+    assert r.upper == pytest.approx(1.0, rel=1e-12)
+
+
+def test_a_product_of_two_noisy_values() -> None:
+    r = sampled(lambda x: (x + L(1.0)) * (x + L(2.0)))
+    assert r.upper == pytest.approx(1.5, rel=1e-12)
+    assert "2 noisy values" in note(r)
+
+
+def test_a_condition_out_of_reach_is_released() -> None:
+    r = sampled(lambda x: (lambda z, w: w if np.exp(z) * z > 1 else -w)(x + L(1.0), x + L(2.0)))
+    assert r.upper == pytest.approx(1.5, rel=1e-12)
+
+
+def test_a_function_that_depends_on_the_data_has_no_bound() -> None:
+    r = sampled(lambda x: dpest.apply(lambda a, b: np.sin(a) + b, L(1.0), x))
+    assert r.upper == math.inf
+
+
+def test_data_beside_the_noise_is_part_of_what_is_computed() -> None:
+    r = sampled(lambda x: np.sin(L(1.0)) + x)
+    assert r.upper == math.inf
+
+
+def test_an_exact_search_without_an_upper_end_gets_one() -> None:
+    r = dpest.estimate(lambda x: np.exp(x + L(1.0)) + L(1.0), (0.0, 1.0))
+    assert r.method == "exact"
+    assert r.lower <= r.epsilon <= r.upper == pytest.approx(1.0, rel=1e-12)
+
+
+def test_what_is_rounded_after_an_exponential() -> None:
+    r = sampled(lambda x: round(np.exp(x + L(1.0))))
+    assert r.upper == pytest.approx(1.0, rel=1e-12)
+
+
+def test_constants_of_the_function_may_not_depend_on_the_data() -> None:
+    def weighted(z: Any, weights: Any) -> Any:
+        return np.sin(z) * weights[0]
+
+    fixed = sampled(lambda x: dpest.apply(weighted, x + L(1.0), np.array([2.0, 1.0])))
+    assert fixed.upper == pytest.approx(1.0, rel=1e-12)
+    moving = sampled(lambda x: dpest.apply(weighted, x + L(1.0), np.array([1.0 + x, 1.0])))
+    assert moving.upper == math.inf
+
+
+class Holder:
+    """An object whose method sees the data."""
+
+    data = 0.0
+
+    def moved(self, z: Any) -> Any:
+        return np.sin(z) + self.data
+
+
+def test_a_method_may_see_the_data() -> None:
+    holder = Holder()
+
+    def mechanism(x: float) -> Any:
+        holder.data = x
+        return dpest.apply(holder.moved, L(1.0))
+
+    assert sampled(mechanism).upper == math.inf

@@ -1,0 +1,147 @@
+"""Quotients of two noisy values: densities against mpmath, suprema against a dense grid of mpmath's densities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import dpest
+from dpest.exact.inference.ratio import Chart, Noise, Share, Span, Which, density, enclosed
+from dpest.laws.continuous import Gaussian, Laplace
+from dpest.laws.law import Continuous
+from dpest.numerics.rationals import exact
+
+L = dpest.laplace
+
+
+def share(a: float, b: float, top: Continuous, bottom: Continuous, low: float = -math.inf) -> Share:
+    return Share(Noise(top, exact(1), exact(a)), Noise(bottom, exact(1), exact(b), low))
+
+
+def oracle(a: float, b: float, y: float, sigma: float | None = None, low: float = -math.inf) -> Any:
+    """The density of (a + V) / (b + W) at y, W Laplace of scale 1, V Laplace of scale 1 or Gaussian; b + W above `low`."""
+
+    def f(s: Any) -> Any:
+        top = mpmath.exp(-abs(y * s - a)) / 2 if sigma is None else mpmath.npdf(y * s - a, 0, sigma)
+        return abs(s) * top * mpmath.exp(-abs(s - b)) / 2
+
+    turns = [t for t in (0.0, b, a / y if y else 0.0, low) if low <= t and abs(t) < 300]
+    steps = [2.0**k / (1 + abs(y)) for k in range(-8, 10)]
+    start, stop = max(low, min(turns) - 60), max(turns) + 60
+    cuts = {start, stop, *turns, *(t + sign * step for t in turns for step in steps for sign in (1, -1))}
+    return mpmath.quad(f, sorted(t for t in cuts if start <= t <= stop))
+
+
+@pytest.mark.parametrize("y", [-3.0, -0.2, 0.0, 0.4, 0.55, 2.0, 40.0])
+@pytest.mark.parametrize("sigma", [None, 0.7])
+@pytest.mark.parametrize("low", [-math.inf, 1.0])
+def test_the_density_is_the_one_of_mpmath(y: float, sigma: float | None, low: float) -> None:
+    top: Continuous = Laplace(1.0) if sigma is None else Gaussian(sigma)
+    one = (share(5.0, 10.0, top, Laplace(1.0), low),)
+    logs, errors = density(one, Chart.Y, np.array([y]))
+    truth = float(mpmath.log(oracle(5.0, 10.0, y, sigma, low)))
+    assert abs(float(logs[0]) - truth) <= float(errors[0]) + 1e-9
+    if y:
+        there, _ = density(one, Chart.INVERSE, np.array([1 / y]))
+        assert float(there[0]) - 2 * math.log(abs(y)) == pytest.approx(float(logs[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize("chart", Chart)
+@pytest.mark.parametrize("top", [Laplace(1.0), Gaussian(0.7)])
+def test_an_enclosure_holds_the_density(chart: Chart, top: Continuous) -> None:
+    one = (share(5.0, 10.0, top, Laplace(1.0)),)
+    low, high = np.array([-2.0, -0.1, 0.3, 0.5, 1.9]), np.array([-1.5, 0.1, 0.4, 0.52, 2.5])
+    tilt = np.array([0.3, 0.0, 8.0, -5.0, -1.0])
+    span = Span(low, high, tilt)
+    (least, e), (most, f) = (enclosed(one, chart, span, which) for which in (Which.LEAST, Which.MOST))
+    for share_of in np.linspace(0.0, 1.0, 9):
+        z = low + share_of * (high - low)
+        here = density(one, chart, z)[0] - tilt * (z - 0.5 * (low + high))
+        assert np.all(least - e - 1e-12 <= here)
+        assert np.all(here <= most + f + 1e-12)
+
+
+def coarse(a: float, b: float, y: float) -> Any:
+    """The same density by fewer evaluations, for grids."""
+    turns = sorted({0.0, b, min(max(a / y if y else 0.0, -300.0), 300.0)})
+
+    def f(s: Any) -> Any:
+        return abs(s) * mpmath.exp(-abs(y * s - a)) / 2 * mpmath.exp(-abs(s - b)) / 2
+
+    return mpmath.quad(f, [turns[0] - 60, *turns, turns[-1] + 60])
+
+
+def losses(ratio: Callable[[float], Any]) -> float:
+    """The largest absolute log ratio on a grid that covers the line: y and 1 / y between -2 and 2."""
+    grid = [k / 20 for k in range(-40, 41)]
+    places = [*grid, *(1 / t for t in grid if t)]
+    return max(abs(float(ratio(y))) for y in places)
+
+
+def test_the_noisy_average_has_the_loss_that_a_grid_shows() -> None:
+    r = dpest.estimate(lambda x: (x[0] + L(1.0)) / (x[1] + L(1.0)), ([5, 10], [6, 11]), method="exact")
+    grid = losses(lambda y: mpmath.log(coarse(5.0, 10.0, y) / coarse(6.0, 11.0, y)))
+    assert grid <= r.upper + 1e-9
+    assert r.lower <= r.epsilon <= r.upper < 2.0
+    assert r.upper - r.lower <= 1e-3
+    assert grid == pytest.approx(r.epsilon, rel=1e-3)
+    assert r.witness is not None
+
+
+def test_a_floor_under_the_count_lets_both_noises_tell_all() -> None:
+    """With y to minus infinity the sum is low and the count at its floor, each as unlikely as can be: 1 + 1."""
+    r = dpest.estimate(lambda x: (x[0] + L(1.0)) / max(1, x[1] + L(1.0)), ([5, 10], [6, 11]), method="exact")
+    assert r.lower <= 2.0 <= r.upper
+    assert r.upper - r.lower <= 1e-9
+
+
+def test_only_the_count_changes() -> None:
+    r = dpest.estimate(lambda x: (x[0] + L(2.0)) / (x[1] + L(2.0)), ([5, 10], [5, 11]), method="exact")
+    assert r.lower - 1e-9 <= 0.5 <= r.upper + 1e-9  # for y to infinity the count is zero: f(-10) / f(-11)
+
+
+def test_a_clipped_average_has_atoms() -> None:
+    """The atom at 0 is P(sum <= 0 < count or sum >= 0 > count)."""
+
+    def atom(a: float, b: float) -> float:
+        top, bottom = 0.5 * math.exp(-a), 0.5 * math.exp(-b)
+        return top * (1 - bottom) + (1 - top) * bottom
+
+    r = dpest.estimate(
+        lambda x: np.clip((x[0] + L(1.0)) / (x[1] + L(1.0)), 0.0, 1.0), ([5, 10], [6, 11]), method="exact"
+    )
+    assert r.lower - 1e-12 <= math.log(atom(5, 10) / atom(6, 11)) <= r.upper + 1e-12
+    assert r.upper - r.lower <= 1e-9
+
+
+def test_a_comparison_of_a_quotient_is_linear() -> None:
+    """(x + V) / (10 + W) > 0.1 by a double integral of mpmath's."""
+
+    def holds(x: float) -> Any:
+        def f(w: Any) -> Any:
+            t = (10 + w) / 10 - x
+            tail = mpmath.exp(-t) / 2 if t > 0 else 1 - mpmath.exp(t) / 2
+            return mpmath.exp(-abs(w)) / 2 * (tail if w > -10 else 1 - tail)
+
+        return mpmath.quad(f, [-70, -10, 10 * x - 10, 0, 70] if x else [-70, -10, 0, 70])
+
+    p, q = holds(0.0), holds(1.0)
+    truth = max(abs(float(mpmath.log(p / q))), abs(float(mpmath.log((1 - p) / (1 - q)))))
+    r = dpest.estimate(lambda x: (x + L(1.0)) / (10 + L(1.0)) > 0.1, (0.0, 1.0), method="exact")
+    assert r.lower - 1e-9 <= truth <= r.upper + 1e-9
+
+
+def test_two_averages_that_share_a_count_are_bounded_by_their_noise() -> None:
+    def mechanism(x: list[float]) -> Any:
+        count = x[2] + L(1.0)
+        return (x[0] + L(1.0)) / count, (x[1] + L(1.0)) / count
+
+    r = dpest.estimate(mechanism, ([5, 5, 10], [6, 5, 11]), samples=20_000, seed=1, progress=False)
+    assert r.method == "sampling"
+    assert r.upper == pytest.approx(2.0, rel=1e-12)
+    assert any("3 noisy values" in n or "4 noisy values" in n for n in r.notes)
