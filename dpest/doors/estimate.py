@@ -58,7 +58,8 @@ def estimate(
         from dpest.doors.everywhere import over_all_inputs
         from dpest.exact.answer import estimate_exactly
 
-        found = bounded(estimate_exactly(mechanism, chosen, parameters, patient=method != "auto"))
+        found = estimate_exactly(mechanism, chosen, parameters, patient=method != "auto")
+        found = _bounded(found, mechanism, chosen, parameters)
         line = over_all_inputs(mechanism, chosen, parameters, adjacency if pairs is None else None, found.epsilon)
         return found if line is None else replace(found, notes=(*found.notes, line))
 
@@ -78,11 +79,8 @@ def estimate(
             reason=reason,
         )
 
-    def bounded(found: Result) -> Result:
-        return _bounded(found, mechanism, chosen, parameters)
-
     with _naming_the_audit():
-        return _by_method(method, exact, sampled, lambda reason: bounded(sampled(reason)))
+        return _by_method(method, exact, sampled, lambda found: _bounded(found, mechanism, chosen, parameters))
 
 
 def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
@@ -108,7 +106,7 @@ def _naming_the_audit() -> Iterator[None]:
 
 
 def _by_method(
-    method: str, exact: Callable[[], Result], sampled: Callable[[str], Result], bounded: Callable[[str], Result]
+    method: str, exact: Callable[[], Result], sampled: Callable[[str], Result], bounded: Callable[[Result], Result]
 ) -> Result:
     if method == "sampling":
         return sampled("sampling was asked for")
@@ -117,7 +115,7 @@ def _by_method(
     except ExactRefused as refusal:
         if method != "auto":
             raise
-        return bounded(f"exact inference does not cover this mechanism: {refusal}")
+        return bounded(sampled(f"exact inference does not cover this mechanism: {refusal}"))
     return _side_by_side(found, sampled("sampling was asked for beside the exact answer")) if method == "both" else found
 
 
