@@ -41,7 +41,7 @@ test-libraries: $(LIBRARIES_READY) ## Audit other projects' libraries (an enviro
 soundness: $(READY) ## Run 10,000 random programs against their oracles and write docs/soundness.md (hours on one core)
 	$(BIN)/python benchmarks/soundness.py --programs $(PROGRAMS) --seed 1 --shrink 30 --write
 
-coverage: $(READY) ## Ask about 146 published mechanisms as they stand and write docs/coverage.md (minutes)
+coverage: $(READY) ## Ask about published mechanisms as they stand and write docs/coverage.md (minutes)
 	$(BIN)/python -m benchmarks.coverage --write
 
 mutants: $(READY) ## Mutation testing of the modules that decide, integrate and bound (MODULES=..., MUTANTS=14 each; an hour)

@@ -327,6 +327,15 @@ CASES = (
     Case(
         "sum and count, one row less", "McSherry 2009", sum_and_count, ([1.0, 0.5, 1.0], [1.0, 0.5]), lambda: 1.0, "closed form"
     ),
+    Case("noisy average, one row less", "McSherry 2009", noisy_average, ([1.0, 0.5, 1.0], [1.0, 0.5]), _average, "integral"),
+    Case(
+        "slope of a regression (NoisyStats)",
+        "Alabi et al. 2022",
+        regression_slope,
+        ([(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)], [(0.0, 0.0), (1.0, 1.0), (2.0, 3.0)]),
+        _slope,
+        "integral",
+    ),
     Case(
         "median by the exponential mechanism",
         "McSherry and Talwar 2007",

@@ -70,6 +70,9 @@ class Region:
         return dict(self.laws)
 
 
+_OUTSIDE = 1 << 30  # numbers from here on are draws that a run did not make; no run makes so many
+
+
 class Variables:
     """Numbers the draws of one run and the unknown inputs."""
 
@@ -77,6 +80,7 @@ class Variables:
         self._of = {id(d): -1 - i for i, d in enumerate(inputs)}
         self._laws = {-1 - i: d.law for i, d in enumerate(inputs)}
         self._rows: dict[int, tuple[Literal, Row]] = {}
+        self._outside: list[Draw] = []
         self.laws: dict[int, Law] = {}
 
     def enter(self, made: Sequence[Draw]) -> None:
@@ -90,11 +94,16 @@ class Variables:
         for draw, c in terms:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
-            if id(draw) not in self._of:
-                raise ExactRefused("an output or a condition depends on a random value that was made before the run")
-            v = self._of[id(draw)]
+            v = self._of[id(draw)] if id(draw) in self._of else self._from_outside(draw)
             total[v] = total.get(v, ZERO) + exact(c)
         return tuple(sorted((v, c) for v, c in total.items() if c))
+
+    def _from_outside(self, draw: Draw) -> int:
+        """A draw that was made before the run, and is the same on every path."""
+        v = _OUTSIDE + len(self._outside)
+        self._outside.append(draw)  # an id stands for it only as long as it lives
+        self._of[id(draw)], self._laws[v], self.laws[v] = v, draw.law, draw.law
+        return v
 
     def row(self, literal: Literal) -> Row:
         """A condition of a path."""

@@ -213,8 +213,8 @@ def test_long_work_tells_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("mechanism", "options", "words"),
     [
-        (lambda x: x, {"adjacency": "l_inf"}, "did you mean 'linf'"),
-        (lambda x: int(x) + dpest.laplace(1.0), {}, "an unknown input cannot be used as a plain int: give domain"),
+        (lambda x: x, {"adjacency": "l_inf"}, 'did you mean "linf"'),
+        (lambda x: range(x)[0] + dpest.laplace(1.0), {}, "an unknown input cannot be used as an index or a range: give domain"),
         (lambda x: [dpest.laplace(1.0) for _ in range(x)], {}, "an unknown input cannot be used as an index or a range"),
         (lambda x: [1, 2][x] + dpest.laplace(1.0), {}, "an unknown input cannot be used as an index"),
         (lambda x: dpest.laplace(x), {}, "the scale of a draw or a factor cannot be an unknown input"),
