@@ -55,13 +55,7 @@ def estimate(
     check_call(mechanism, chosen[0].left, parameters, missing(mechanism, parameters), estimate)
 
     def exact() -> Result:
-        from dpest.doors.everywhere import over_all_inputs
-        from dpest.exact.answer import estimate_exactly
-
-        found = estimate_exactly(mechanism, chosen, parameters, patient=method != "auto")
-        found = _bounded(found, mechanism, chosen, parameters)
-        line = over_all_inputs(mechanism, chosen, parameters, adjacency if pairs is None else None, found.epsilon)
-        return found if line is None else replace(found, notes=(*found.notes, line))
+        return _exactly(mechanism, chosen, parameters, adjacency if pairs is None else None, patient=method != "auto")
 
     def sampled(reason: str) -> Result:
         from dpest.sampling.answer import DEFAULT_SAMPLES, estimate_by_sampling
@@ -81,6 +75,18 @@ def estimate(
 
     with _naming_the_audit():
         return _by_method(method, exact, sampled, lambda found: _bounded(found, mechanism, chosen, parameters))
+
+
+def _exactly(
+    mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], adjacency: str | None, *, patient: bool
+) -> Result:
+    """The exact answer, and where it is cheap a line about all adjacent inputs."""
+    from dpest.doors.everywhere import over_all_inputs
+    from dpest.exact.answer import estimate_exactly
+
+    found = _bounded(estimate_exactly(mechanism, pairs, params, patient=patient), mechanism, pairs, params)
+    line = over_all_inputs(mechanism, pairs, params, adjacency, found.epsilon)
+    return found if line is None else replace(found, notes=(*found.notes, line))
 
 
 def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
