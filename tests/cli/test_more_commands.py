@@ -37,9 +37,10 @@ def gone_later(x):
     return x
 
 def endless(x):
+    rounds = 0
     while dpest.bernoulli(0.999):
-        pass
-    return x
+        rounds += 1
+    return x + rounds
 """
 
 

@@ -327,4 +327,18 @@ def mechanism(x):
 """,
         ([2], [3]),
     ),
+    Program(  # a draw that cancels in rationals has no number when the program is evaluated
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + 3 * d.bernoulli(0.5)
+    v2 = abs(x[0] - k1)
+    if not (x[0] <= k1):
+        return 'a'
+    v3 = -1 * (v2 + k1)
+    v4 = d.floor((x[0] - v3) / 9)
+    return v4 % 3
+""",
+        ([-3], [0]),
+    ),
 )

@@ -12,6 +12,7 @@ from dpest.lang.nodes import (
     Compare,
     Draw,
     Extreme,
+    Function,
     Linear,
     Not,
     Product,
@@ -22,6 +23,7 @@ from dpest.lang.nodes import (
     ancestors,
     is_node,
 )
+from dpest.numerics.elementary import Elementary, Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor
 
 End: TypeAlias = Rational | None  # None: no bound on this side
@@ -75,6 +77,8 @@ def range_of(node: Any) -> Range:
             low, high = _product(range_of(left), range_of(right))
             # A square is not negative, and the largest product of two ends is the larger square.
             return (ZERO if left is right and (low is None or low < 0) else low), high
+        case Function(function=function, value=value):
+            return _image(function, range_of(value))
         case int() | float():
             return exact(node), exact(node)
         case _:
@@ -139,6 +143,19 @@ def _product(left: Range, right: Range) -> Range:
         return ANYTHING
     corners = [a * b for a in left for b in right if a is not None and b is not None]
     return min(corners), max(corners)
+
+
+def _image(function: Elementary, within: Range) -> Range:
+    """The values of a function of one number: whole powers of the ends, else all that it can ever be."""
+    low, high = within
+    first, last = function.domain
+    low = first if low is None or (first is not None and low < first) else low
+    high = last if high is None or (last is not None and high > last) else high
+    exponent = function.parameter
+    if function.kind not in (Kind.POWER, Kind.ODD) or exponent is None or exponent < 1 or exponent.denominator != 1:
+        return function.range
+    power = int(exponent)
+    return (None if low is None else low**power), (None if high is None else high**power)
 
 
 def _known(x: End) -> list[Rational]:

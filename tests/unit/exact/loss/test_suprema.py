@@ -286,3 +286,9 @@ def test_a_gap_that_holds_numbers_is_seen() -> None:
         return dpest.uniform(0, 1) if x < 0.5 else dpest.uniform(0, 1 - 1e-14)
 
     assert dpest.estimate(uneven, (0, 1), method="exact").lower == math.inf
+
+
+@pytest.mark.parametrize(("left", "right"), [(0, 1), (9, 10), (19, 20)])
+def test_tenths_of_a_noisy_count_are_rounded_as_the_program_rounds(left: int, right: int) -> None:
+    """0.1 is not a tenth, but the program's floor is that of a tenth: the tails lose as much as the count does."""
+    holds(found(lambda x: math.floor(0.1 * (x + dpest.geometric(5.0))), left, right), 0.2)
