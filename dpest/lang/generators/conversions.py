@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.lang.dist import Dist
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.nodes import All, Compare, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.reach import reach
@@ -62,7 +62,8 @@ def _whole(x: Dist) -> Any:
     if isinstance(x.node, Compare | Not | All):
         return _counted(x)
     low, high = reach(x.node)
-    if high - low <= _FEW:  # a path for each is less work than a value that stays open
+    together = is_integral(x.node) and getattr(RUN.get(), "together", False)  # a run that was to have fewer paths
+    if high - low <= _FEW and not together:  # a path for each is less work than a value that stays open
         number = x._point()
         return math.trunc(x) if number is None else int(number)
     return x if is_integral(x.node) else math.trunc(x)
