@@ -65,7 +65,9 @@ def run_python(block: Block, workplace: Path, names: dict[str, Any]) -> None:
     if (name := re.match(r"# (\w+\.py)\n", block.text)) is not None:
         (workplace / name[1]).write_text(block.text, encoding="utf-8")
         sys.modules.pop(name[1].removesuffix(".py"), None)
-    exec(compile(block.text, f"line {block.line}", "exec"), names)
+    path = workplace / f"line_{block.line}.py"  # a reader keeps it in a file, where its source can be read
+    path.write_text(block.text, encoding="utf-8")
+    exec(compile(block.text, str(path), "exec"), names)
 
 
 def run_session(block: Block, page: Path, names: dict[str, Any]) -> None:
