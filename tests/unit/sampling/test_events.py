@@ -11,7 +11,8 @@ from scipy import stats
 from dpest.numerics import binomial
 from dpest.results import Direction
 from dpest.sampling.events import CellCounts, CellSet, Hits
-from dpest.sampling.zeros import chance_explains_zero, largest_shared, ratio_upper
+from dpest.sampling.table import Table
+from dpest.sampling.zeros import Zeros, chance_explains_zero, largest_shared, ratio_upper
 
 LEFT, RIGHT = Direction.LEFT, Direction.RIGHT
 COUNTS = CellCounts(np.array([50, 30, 20, 0]), np.array([10, 40, 100, 50]))
@@ -72,3 +73,62 @@ def test_the_largest_loss_that_shared_cells_support() -> None:
     assert largest_shared(counts, LEFT, 0.05) == pytest.approx(ratio_upper(both[0], 1000, both[1], 1000, 0.05).max())
     assert largest_shared(counts, RIGHT, 0.05) == pytest.approx(ratio_upper(both[1], 1000, both[0], 1000, 0.05).max())
     assert largest_shared(CellCounts(np.array([5, 0]), np.array([0, 5])), LEFT, 0.05) == 0.0
+
+
+def table(left: list[int], right: list[int], learned: bool = False) -> Table:
+    """A table whose three parts have the same counts."""
+    one = CellCounts(np.array(left), np.array(right))
+    scores = np.log(one.left + 0.5) - np.log(one.right + 0.5)
+    return Table(one, one, one, learned, str, scores)
+
+
+def test_cells_that_one_input_alone_showed() -> None:
+    counts = table([5, 0, 3, 0], [0, 4, 1, 0])
+    assert counts.exclusive(LEFT).cells.tolist() == [True, False, False, False]
+    assert counts.exclusive(RIGHT).cells.tolist() == [False, True, False, False]
+    assert counts.exclusive(RIGHT).direction is RIGHT
+
+
+def test_alpha_is_shared_out_once() -> None:
+    tables = [table([30, 900, 0], [10, 950, 3]), table([40, 950], [60, 930])]
+    found = Zeros.of(tables, 0.5, 0.08)
+    assert found.shared == {d: max(largest_shared(t.all, d, 0.04) for t in tables) for d in (LEFT, RIGHT)}
+    assert Zeros.of(tables, 9.0, 0.08).shared == {LEFT: 9.0, RIGHT: 9.0}
+    assert found.chosen_level == pytest.approx(0.02 / (2 * 2))
+    assert found.cell_level == pytest.approx(0.02 / (2 * 5))
+
+
+def test_a_proof_of_infinity_needs_more_than_chance() -> None:
+    zeros = Zeros(shared={LEFT: 1.0, RIGHT: 1.0}, chosen_level=1e-3, cell_level=1e-6)
+    many = table([40, 960], [0, 1000])  # 40 e^-1 = 14.7 expected hits
+    shown = zeros.proof(many, LEFT)
+    assert shown is not None
+    assert shown[0].cells.tolist() == [True, False]
+    assert shown[1] == Hits(40, 1000, 0, 1000)
+    assert zeros.proof(many, RIGHT) is None
+    # The part that bounds has too few, all three parts together have 30: too few for a cell that was not chosen before.
+    assert zeros.proof(table([10, 990], [0, 1000]), LEFT) is None
+    shown = zeros.proof(table([15, 985], [0, 1000]), LEFT)
+    assert shown is not None
+    assert shown[1] == Hits(45, 3000, 0, 3000)
+    assert zeros.proof(table([15, 985], [0, 1000], learned=True), LEFT) is None
+    # Fewer samples on the empty side count for less: as many hits as there would be in a sample of that size.
+    assert zeros.proof(table([40, 960], [0, 100]), LEFT) is None
+    assert zeros.proof(table([40, 960], [0, 0]), LEFT) is None
+    # Where the shared cells support more, the same zero proves nothing.
+    assert Zeros(shared={LEFT: 4.0, RIGHT: 1.0}, chosen_level=1e-3, cell_level=1e-6).proof(many, LEFT) is None
+
+
+def test_cells_are_joined_in_the_order_of_their_scores() -> None:
+    counts = table([50, 30, 20, 1], [10, 40, 100, 50])
+    assert counts.order(LEFT).tolist() == [0, 1, 2, 3]
+    assert counts.order(RIGHT).tolist() == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize(("left", "right"), [([980, 20], [500, 500]), ([300, 9700], [30, 9970])])
+def test_the_bound_that_suits_an_event_is_taken(left: list[int], right: list[int]) -> None:
+    """Given the total, rare events are bounded more sharply; events of probability near 1 are not."""
+    chosen = table(left, right).choose(LEFT, 0.05, 1.5)
+    hits = CellCounts(np.array(left), np.array(right)).hits(chosen.event)
+    assert chosen.event.cells.tolist() == [True, False]
+    assert chosen.given_total == (hits.lower(0.05, given_total=True) >= hits.lower(0.05, given_total=False))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -154,6 +155,10 @@ def test_the_cells_of_a_score_grow_with_it_and_are_in_words() -> None:
     assert "output[" in score.words(np.arange(score.size) >= score.size - 3)
 
 
-def test_the_values_of_one_number_are_a_range_in_words() -> None:
-    score = learn(*(encode_array(RNG.laplace(mean, 1.0, 5000), 5000) for mean in (0.0, 1.0)), 5000)
-    assert "<= output" in score.words(np.arange(score.size) < score.size // 4)
+@pytest.mark.parametrize("seed", range(8))
+def test_the_values_of_one_number_are_ranges_in_words(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    score = learn(*(encode_array(rng.laplace(mean, 1.0, 5000), 5000) for mean in (0.0, 1.0)), 5000)
+    words = score.words(np.arange(score.size) < score.size // 4)
+    ranges = words.split(" or ")
+    assert all(re.fullmatch(r"output >= \S+|\S+ <= output <=? \S+", r) for r in ranges)
