@@ -17,8 +17,9 @@ class Limits:
     log_mass: float = -45.0
     depth: int = 5_000  # forks on one path: what a fork copies grows with their number
     # Decisions of all replays together. From a tenth of that on the heaviest branches go first; at the end what is left
-    # counts as unexplored, if it weighs less than `log_rest`: a bracket that is wider than that says nothing.
-    work: int = 400_000
+    # counts as unexplored, if it weighs less than `log_rest`: a bracket that is wider than that says nothing. A thousand
+    # queries, each of which may end the run, take half of it.
+    work: int = 1_000_000
     log_rest: float = -5.0
 
 
