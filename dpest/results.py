@@ -146,7 +146,7 @@ class DeltaWitness:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer to one question: the largest loss over the pairs that were looked at."""
+    """The answer to one question, at every door: the largest loss over the pairs that were looked at, or over all of them."""
 
     epsilon: float
     lower: float
@@ -172,10 +172,11 @@ class Result:
         return self.lower == self.upper or self.upper - self.lower <= TIGHT * self.upper < math.inf
 
     def __float__(self) -> float:
-        return self.epsilon
+        """The number that the result states: epsilon, or the lower end where nothing is said from above."""
+        return self.lower if self.evidence is Evidence.LOWER_BOUND else self.epsilon
 
     def __format__(self, spec: str) -> str:
-        return format(self.epsilon, spec) if spec else str(self)
+        return format(float(self), spec) if spec else str(self)
 
     def delta(self, epsilon: float) -> Bracketed:
         """The smallest delta at which the mechanism is (epsilon, delta)-private on these pairs."""
@@ -261,7 +262,7 @@ class Result:
             "evidence": self.evidence.value,
             "confidence": self.confidence,
             "pair": self.pair.to_dict(),
-            "witness": None if self.witness is None else _witness_to_dict(self.witness),
+            "witness": None if self.witness is None else witness_to_dict(self.witness),
             "reason": self.reason,
             "pairs": [_pair_to_dict(p) for p in self.pairs],
             "mechanism": self.mechanism,
@@ -279,8 +280,10 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
-        """The inverse of `to_dict` (without the privacy profile, which is not stored)."""
-        with reading("Result"):
+        """The inverse of `to_dict`, for estimates, proofs and audits (without the privacy profile, which is not stored)."""
+        with reading(cls.__name__):
+            if data.get("kind") == "audit":
+                return cast(Result, upward("read_audit")(data))
             return cls._from_dict(data)
 
     @classmethod
@@ -308,7 +311,7 @@ class Result:
     @classmethod
     def from_json(cls, text: str) -> Result:
         """The inverse of `to_json`."""
-        with reading("Result"):
+        with reading(cls.__name__):
             return cls.from_dict(json.loads(text))
 
 
@@ -336,7 +339,7 @@ def _decode(x: float | str) -> float:
     return float(x)
 
 
-def _witness_to_dict(w: Witness) -> dict[str, Any]:
+def witness_to_dict(w: Witness) -> dict[str, Any]:
     return {
         "pair": w.pair.to_dict(),
         "direction": w.direction.value,
@@ -370,7 +373,7 @@ def _pair_to_dict(p: PairResult) -> dict[str, Any]:
         "upper": _encode(p.upper),
         "forward": _encode(p.forward),
         "backward": _encode(p.backward),
-        "witness": None if p.witness is None else _witness_to_dict(p.witness),
+        "witness": None if p.witness is None else witness_to_dict(p.witness),
     }
 
 

@@ -21,6 +21,7 @@ _HOMES = {
     "plot_curve": "dpest.report.curves",
     "plot_profile": "dpest.report.plots",
     "plot_result": "dpest.report.plots",
+    "read_audit": "dpest.sampling.audit.result",
     "read_certificate": "dpest.exact.proof.certificate",
     "result_html": "dpest.report.notebook",
     "result_text": "dpest.report.text",

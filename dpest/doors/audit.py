@@ -21,7 +21,6 @@ from dpest.run.fingerprint import fingerprint
 from dpest.run.progress import shown
 from dpest.run.streams import resolve_seed, stream
 from dpest.sampling.audit.blackbox import Form, Sampler, as_traced, sampler
-from dpest.sampling.audit.bounds import point_estimate
 from dpest.sampling.audit.choose import trade_off
 from dpest.sampling.audit.final import Bound, Question, bounded, keeps_state, plan
 from dpest.sampling.audit.floats import has_fractions
@@ -176,22 +175,18 @@ def _result(source: Sampler, found: Found, settings: Settings, seed: int, bound:
     counts, statement = bound.tally.counts, bound.statement
     if bound.tally.failure is not None and counts.trials_left == 0:
         raise MechanismError(bound.tally.failure)
-    return AuditResult(
-        lower=bound.lower,
-        epsilon=max(point_estimate(counts, statement.direction, settings.delta), bound.lower),
+    return AuditResult.of(
+        AuditWitness.of(found.pair, found.event, counts, statement, bound.ended, seed),
         confidence=settings.confidence,
-        witness=AuditWitness(found.pair, found.event, counts, statement, bound.ended, seed),
+        reason=bound.rests,
         attack=found.attack,
         mechanism=source.name,
         samples=counts.trials_left,
         runs=counts.trials_left + counts.trials_right,
-        seed=seed,
         claim=settings.claim,
-        delta=settings.delta,
         standings=found.standings,
         points=trade_off(*found.scores),
         laws=found.laws,
         interrupted=bound.interrupted,
         failure=bound.tally.failure,
-        rests=bound.rests,
     )

@@ -2,52 +2,77 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
-from dpest.errors import InvalidInput
-from dpest.inputs.pairs import Pair, is_real, reading
-from dpest.results import Direction
-from dpest.sampling.audit.bounds import delta_lower, epsilon_lower_published, point_estimate
+from dpest.errors import InvalidInput, NotCovered
+from dpest.inputs.pairs import Pair, is_real
+from dpest.numerics.bracket import Bracketed
+from dpest.results import DeltaWitness, Direction, Evidence, PairResult, Result
+from dpest.sampling.audit.bounds import delta_lower, epsilon_lower_published
 from dpest.sampling.audit.choose import CurvePoint, ScoreLaws
 from dpest.sampling.audit.race import Standing
 from dpest.sampling.audit.statdp import p_values
-from dpest.sampling.audit.witness import AuditWitness
+from dpest.sampling.audit.witness import AuditWitness, agree
 from dpest.upward import upward
 
+if TYPE_CHECKING:
+    from dpest.curves.curve import Curve
 
-@dataclass(frozen=True)
-class AuditResult:
-    """A lower bound on the privacy loss of a black box, and how it was found."""
 
-    lower: float
-    epsilon: float  # the point estimate for the same event
-    confidence: float
+@dataclass(frozen=True, repr=False)
+class AuditResult(Result):
+    """The result of an audit: a lower bound on the privacy loss of a black box, and how it was found.
+
+    `epsilon` is the estimate for the event that is bounded, `reason` says what the bound rests on.
+    """
+
     witness: AuditWitness
-    attack: str
-    mechanism: str
-    samples: int  # of each input in the final stage
-    runs: int  # of the mechanism in all
-    seed: int
+    confidence: float
+    samples: int = field(kw_only=True)  # of each input in the final stage
+    attack: str = field(kw_only=True)
+    runs: int = field(kw_only=True)  # of the mechanism in all
     claim: float | None = None
-    delta: float = 0.0
     standings: tuple[Standing, ...] = ()
-    points: tuple[CurvePoint, ...] = ()
+    points: tuple[CurvePoint, ...] = ()  # probabilities of ever larger events of the same score, in both directions
     laws: ScoreLaws | None = None  # both laws along the score of the event
-    seconds: float = 0.0
-    interrupted: bool = False
     failure: str | None = None
-    notes: tuple[str, ...] = ()
-    rests: str = ""  # what the bound rests on
     adjacency: str = ""
     bits: AuditResult | None = None  # the same question about the floating-point representation of outputs
 
+    @classmethod
+    def of(cls, witness: AuditWitness, **fields: Any) -> AuditResult:
+        """The result that the counts of a witness give."""
+        epsilon, lower = witness.estimate_at(witness.delta), witness.lower
+        sides = (epsilon, 0.0) if witness.direction is Direction.LEFT else (0.0, epsilon)
+        return cls(
+            epsilon=epsilon,
+            lower=lower,
+            upper=math.inf,
+            method="sampling",
+            evidence=Evidence.LOWER_BOUND,
+            pair=witness.pair,
+            witness=witness,
+            pairs=(PairResult(witness.pair, epsilon, lower, math.inf, *sides, witness),),
+            **fields,
+        )
+
     @property
-    def pair(self) -> Pair:
-        """The pair of inputs that the bound is for."""
-        return self.witness.pair
+    def at_delta(self) -> float:
+        """The delta at which epsilon is bounded."""
+        return self.witness.delta
+
+    @property
+    def seed(self) -> int:
+        """The seed of all samples."""
+        return self.witness.seed
+
+    @property
+    def rests(self) -> str:
+        """What the bound rests on."""
+        return self.reason
 
     @property
     def violated(self) -> bool | None:
@@ -59,11 +84,30 @@ class AuditResult:
         """The same in words."""
         return "no claim" if self.claim is None else "violated" if self.violated else "not refuted"
 
-    def delta_at(self, epsilon: float) -> float:
-        """A lower bound on delta at this epsilon, from the same event and counts."""
+    def delta(self, epsilon: float) -> Bracketed:
+        """delta at this epsilon, from the same event and counts: the estimate with its lower bound."""
         if not is_real(epsilon) or not epsilon >= 0:
             raise InvalidInput(f"epsilon must be a number >= 0, got {epsilon!r}")
-        return delta_lower(self.witness.counts, self.witness.direction, 1 - self.confidence, epsilon, anytime=self._stopped)
+        counts, direction = self.witness.counts, self.witness.direction
+        lower = delta_lower(counts, direction, 1 - self.confidence, epsilon, anytime=self._stopped)
+        return Bracketed(max(self.delta_witness(epsilon).delta, lower), lower, 1.0)
+
+    def delta_at(self, epsilon: float) -> float:
+        """A lower bound on delta at this epsilon, from the same event and counts."""
+        return self.delta(epsilon).lower
+
+    def epsilon_at(self, delta: float) -> Bracketed:
+        """epsilon at this delta, from the same event and counts: the estimate with its lower bound."""
+        if not is_real(delta) or not 0 <= delta <= 1:
+            raise InvalidInput(f"delta must lie in [0, 1], got {delta!r}")
+        return Bracketed(self.witness.estimate_at(delta), self.witness.lower_at(delta), math.inf)
+
+    def delta_witness(self, epsilon: float) -> DeltaWitness:
+        """The event of the audit, and the delta that its frequencies show at this epsilon."""
+        w = self.witness
+        more, fewer = (w.left, w.right) if w.direction is Direction.LEFT else (w.right, w.left)
+        shown = max(more - math.exp(min(epsilon, 700.0)) * fewer, 0.0)
+        return DeltaWitness(self.pair, w.direction, w.event, epsilon, w.left, w.right, shown)
 
     def lower_published(self, floor: float = 0.0) -> float:
         """The bound as DP-Sniper computes it from the same counts: two Clopper-Pearson bounds, with the floor c."""
@@ -82,19 +126,16 @@ class AuditResult:
             return [witness.statement.p_value(witness.counts, claim) for claim in claims]
         return p_values(witness.counts, witness.direction, claims, self.seed)
 
-    def curve(self) -> tuple[CurvePoint, ...]:
-        """The probabilities of ever larger events of the same score under both inputs, in both directions."""
-        return self.points
+    def curve(self) -> Curve:
+        """Refused: an audit bounds one event, and a curve needs all of them."""
+        raise NotCovered(
+            "an audit bounds one event from below and knows no whole curve: ask .delta(eps) or .epsilon_at(delta) at single "
+            "points; .points holds the probabilities of the events of its score"
+        )
 
     def plot(self) -> Any:
         """The trade-off curve with the event and the bound: a matplotlib figure."""
         return upward("plot_audit")(self)
-
-    def __float__(self) -> float:
-        return self.lower
-
-    def __format__(self, spec: str) -> str:
-        return format(self.lower, spec) if spec else str(self)
 
     def __repr__(self) -> str:
         claim = "" if self.claim is None else f"; claim {self.claim:g} {self.verdict}"
@@ -103,7 +144,7 @@ class AuditResult:
     @property
     def headline(self) -> str:
         """Mechanism and bound on one line."""
-        at = f" at delta = {self.delta:g}" if self.delta else ""
+        at = f" at delta = {self.at_delta:g}" if self.at_delta else ""
         return f"{self.mechanism}: eps >= {self.lower:.6g}{at} with confidence {self.confidence:g} (estimate {self.epsilon:.6g})"
 
     def __str__(self) -> str:
@@ -136,22 +177,15 @@ class AuditResult:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "lower": self.lower,
-            "epsilon": self.epsilon,
-            "confidence": self.confidence,
+            **super().to_dict(),
+            "kind": "audit",
             "claim": self.claim,
             "verdict": self.verdict,
-            "delta": self.delta,
-            "mechanism": self.mechanism,
+            "delta": self.at_delta,
             "attack": self.attack,
-            "samples": self.samples,
             "runs": self.runs,
             "seed": self.seed,
-            "seconds": self.seconds,
-            "interrupted": self.interrupted,
             "failure": self.failure,
-            "notes": list(self.notes),
-            "rests": self.rests,
             "adjacency": self.adjacency,
             "bits": None if self.bits is None else self.bits.to_dict(),
             "standings": [
@@ -163,46 +197,40 @@ class AuditResult:
             "witness": self.witness.to_dict(),
         }
 
-    def to_json(self, indent: int | None = None) -> str:
-        """The result as JSON text; `AuditResult.from_json` reads it back."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
-        """The inverse of `to_dict`; bound and estimate are computed from the counts, whatever the data say they are."""
-        with reading("AuditResult"):
-            return cls._from_dict(data)
-
     @classmethod
     def _from_dict(cls, data: Mapping[str, Any]) -> AuditResult:
-        witness = AuditWitness.from_dict(data["witness"])
-        if not 0 < data["confidence"] <= witness.confidence + 1e-12:
-            raise InvalidInput(
-                f"the result says confidence {data['confidence']!r}, but its witness is bounded with {witness.confidence:g}"
-            )
-        names = ("confidence", "claim", "mechanism", "attack", "samples", "runs", "seed", "seconds", "interrupted", "failure")
-        return cls(
-            **{name: data[name] for name in names},
-            lower=witness.lower,
-            epsilon=max(point_estimate(witness.counts, witness.direction, witness.delta), witness.lower),
-            delta=witness.delta,
-            notes=tuple(data["notes"]),
-            rests=data["rests"],
-            adjacency=data["adjacency"],
-            standings=tuple(
-                Standing(Pair.from_dict(s["pair"]), s["features"], s["promise"], s["samples"]) for s in data["standings"]
-            ),
-            points=tuple(CurvePoint(Direction(d), p, q) for d, p, q in data["curve"]),
-            laws=_laws(data.get("laws")),
-            witness=witness,
-            bits=None if data["bits"] is None else cls.from_dict(data["bits"]),
-        )
+        return read_audit(data)
 
     @classmethod
     def from_json(cls, text: str) -> AuditResult:
         """The inverse of `to_json`."""
-        with reading("AuditResult"):
-            return cls.from_dict(json.loads(text))
+        return cast(AuditResult, super().from_json(text))
+
+
+def read_audit(data: Mapping[str, Any]) -> AuditResult:
+    """A stored audit; bound and estimate follow from its counts, and data that claim others are refused."""
+    witness = AuditWitness.from_dict(data["witness"])
+    if not 0 < data["confidence"] <= witness.confidence + 1e-12:
+        raise InvalidInput(
+            f"the result says confidence {data['confidence']!r}, but its witness is bounded with {witness.confidence:g}"
+        )
+    names = ("confidence", "reason", "claim", "mechanism", "attack", "samples", "runs", "seconds", "interrupted", "failure")
+    found = AuditResult.of(
+        witness,
+        **{name: data[name] for name in names},
+        notes=tuple(data["notes"]),
+        adjacency=data["adjacency"],
+        standings=tuple(
+            Standing(Pair.from_dict(s["pair"]), s["features"], s["promise"], s["samples"]) for s in data["standings"]
+        ),
+        points=tuple(CurvePoint(Direction(d), p, q) for d, p, q in data["curve"]),
+        laws=_laws(data.get("laws")),
+        bits=None if data["bits"] is None else read_audit(data["bits"]),
+    )
+    agree("lower", data["lower"], found.lower)
+    agree("epsilon", data["epsilon"], found.epsilon)
+    agree("upper", data["upper"], math.inf)
+    return found
 
 
 def _laws(data: Mapping[str, Any] | None) -> ScoreLaws | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -15,11 +16,11 @@ import scipy
 
 from dpest.errors import InvalidInput, MechanismError
 from dpest.inputs.pairs import Pair
-from dpest.results import Direction
+from dpest.results import Direction, Witness, witness_to_dict
 from dpest.run.executors import opened
 from dpest.run.streams import resolve_seed
 from dpest.sampling.audit.blackbox import Sampler, as_traced, sampler
-from dpest.sampling.audit.bounds import Counts, Statement
+from dpest.sampling.audit.bounds import Counts, Statement, point_estimate
 from dpest.sampling.audit.common import FEWEST_BLOCKS, Blocks, Prospect
 from dpest.sampling.audit.dependence import Unit
 from dpest.sampling.audit.event import Event
@@ -42,29 +43,60 @@ class Verification:
 
 
 @dataclass(frozen=True)
-class AuditWitness:
-    """A pair, an event, what was fixed before counting, and how often the event was hit under both inputs.
+class AuditWitness(Witness):
+    """A witness from counts: the event as data, what was fixed before counting, and the hits under both inputs.
 
     The bound is no part of it: it follows from the counts, wherever they come from.
     """
 
-    pair: Pair
-    event: Event
-    counts: Counts
-    statement: Statement
-    ended: bool  # the number of samples was fixed beforehand and reached
-    seed: int
-    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    region: Event = field(kw_only=True)  # what `event` says in words
+    counts: Counts = field(kw_only=True)
+    statement: Statement = field(kw_only=True)
+    ended: bool = field(kw_only=True)  # the number of samples was fixed beforehand and reached
+    seed: int = field(kw_only=True)
+    versions: Mapping[str, str] = field(kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        pair: Pair,
+        region: Event,
+        counts: Counts,
+        statement: Statement,
+        ended: bool,
+        seed: int,
+        versions: Mapping[str, str] | None = None,
+    ) -> AuditWitness:
+        """The witness of these counts."""
+        shares = ((counts.left, counts.trials_left), (counts.right, counts.trials_right))
+        log_left, log_right = (math.log(k / n) if k else -math.inf for k, n in shares)
+        return cls(
+            pair,
+            statement.direction,
+            str(region),
+            "probability",
+            log_left,
+            log_right,
+            region=region,
+            counts=counts,
+            statement=statement,
+            ended=ended,
+            seed=seed,
+            versions=current_versions() if versions is None else versions,
+        )
 
     @cached_property
     def lower(self) -> float:
         """The bound that follows from the counts."""
         return self.statement.lower(self.counts, ended=self.ended)
 
-    @property
-    def direction(self) -> Direction:
-        """Which input makes the event likelier."""
-        return self.statement.direction
+    def lower_at(self, delta: float) -> float:
+        """The bound on epsilon at another delta, from the same counts."""
+        return replace(self.statement, delta=delta).lower(self.counts, ended=self.ended)
+
+    def estimate_at(self, delta: float) -> float:
+        """The loss that the counts show at this delta, and at least the bound."""
+        return max(point_estimate(self.counts, self.direction, delta), self.lower_at(delta))
 
     @property
     def confidence(self) -> float:
@@ -81,16 +113,6 @@ class AuditWitness:
         """What was staked per hit where blocks of runs are bounded; None for independent samples."""
         return self.statement.stake
 
-    @property
-    def left(self) -> float:
-        """The share of hits under D."""
-        return self.counts.left / max(self.counts.trials_left, 1)
-
-    @property
-    def right(self) -> float:
-        """The share of hits under D'."""
-        return self.counts.right / max(self.counts.trials_right, 1)
-
     def verify(
         self,
         mechanism: Callable[..., Any] | Sampler,
@@ -103,12 +125,13 @@ class AuditWitness:
             raise InvalidInput(f"samples must be a whole number >= 1, got {samples!r}")
         used = resolve_seed(seed)
         source = as_traced(sampler(mechanism), self.pair.left)
-        if self.event.columns is not None:
-            source = replace(source, columns=np.array(self.event.columns), width=max(self.event.columns) + 1)
+        columns = self.region.columns
+        if columns is not None:
+            source = replace(source, columns=np.array(columns), width=max(columns) + 1)
         block = block_size(source, samples)
         statement = self._restated(samples, block)
         # A stream apart from the audit's own: the same seed must not bring the same samples.
-        question = Question(source, self.pair, self.event, statement, samples, used, None, 1 << 40)
+        question = Question(source, self.pair, self.region, statement, samples, used, None, 1 << 40)
         with opened(executor) as pool:
             where = Where(pool)
             before = first_look(question, block)
@@ -140,10 +163,8 @@ class AuditWitness:
         """Plain data."""
         c, s = self.counts, self.statement
         return {
-            "pair": self.pair.to_dict(),
-            "direction": s.direction.value,
-            "words": str(self.event),
-            "event": self.event.to_dict(),
+            **witness_to_dict(self),
+            "region": self.region.to_dict(),
             "counts": [c.left, c.right, c.trials_left, c.trials_right],
             "blocks": None if c.blocks is None else {"size": c.blocks.size, "number": c.blocks.number, "sums": c.blocks.sums},
             "stake": s.stake,
@@ -161,7 +182,7 @@ class AuditWitness:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AuditWitness:
-        """The inverse of `to_dict`; the bound is computed from the counts, whatever the data say it is."""
+        """The inverse of `to_dict`; the bound is computed from the counts, and data that claim another one are refused."""
         try:
             counts = replace(Counts(*data["counts"]), blocks=_blocks(data.get("blocks")))
             statement = Statement(
@@ -173,12 +194,14 @@ class AuditWitness:
                 bool(data["looks"]),
                 bool(data.get("given_total", True)),
             )
-            pair, event = Pair.from_dict(data["pair"]), Event.from_dict(data["event"])
+            pair, region = Pair.from_dict(data["pair"]), Event.from_dict(data["region"])
             ended, seed, known = bool(data["ended"]), int(data["seed"]), dict(data["versions"])
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"this is not the JSON of a witness of this dpest: {type(error).__name__}: {error}") from error
         _check(counts, statement)
-        return cls(pair, event, counts, statement, ended, seed, known)
+        found = cls.of(pair, region, counts, statement, ended, seed, known)
+        agree("lower", data["lower"], found.lower)
+        return found
 
     def to_json(self, indent: int | None = None) -> str:
         """The witness as JSON text; `AuditWitness.from_json` reads it back."""
@@ -207,7 +230,14 @@ def _check(counts: Counts, statement: Statement) -> None:
         raise InvalidInput("the sums over blocks do not belong to the counts of this witness")
 
 
-def versions() -> dict[str, str]:
+def agree(name: str, said: Any, counted: float) -> None:
+    """Refuse stored data whose number is not the one that follows from their counts."""
+    # Another version of SciPy may round the quantiles of a binomial differently, in the last digits.
+    if not math.isclose(float(said), counted, rel_tol=1e-9, abs_tol=1e-12):
+        raise InvalidInput(f"the stored {name} is {said!r}, but {counted!r} follows from the counts beside it")
+
+
+def current_versions() -> dict[str, str]:
     """What the counts depend on besides the mechanism."""
     from dpest import __version__
 

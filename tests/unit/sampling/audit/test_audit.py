@@ -218,7 +218,7 @@ def test_no_pairs_is_refused_with_what_to_write() -> None:
 
 def test_the_words_of_an_event_are_the_event() -> None:
     result = audit(laplace, ([0.0], [1.0]), features="half-lines")
-    event: Event = result.witness.event
+    event: Event = result.witness.region
     words = str(event)
     bound = float(words.split()[-1])
     values = np.array([bound - 0.01, bound + 0.01])

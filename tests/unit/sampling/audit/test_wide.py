@@ -101,4 +101,4 @@ def test_a_sum_of_columns_is_told_in_three() -> None:
     found = audit(many, ([0.0] * 6, [1.0] * 6), features="values", samples=20_000)
     words = str(found.witness.event)
     assert words.count("% of the evidence") == 3
-    assert sum(e.share for e in found.witness.event.evidence()) == pytest.approx(1.0)
+    assert sum(e.share for e in found.witness.region.evidence()) == pytest.approx(1.0)
