@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpest.results import Direction
-from dpest.sampling.audit.bounds import Counts, epsilon_lower
+from dpest.results import CountedBound, Direction
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -65,10 +64,13 @@ class Hits:
             return math.inf
         return math.sqrt(1 / self.more - 1 / self.of_more + 1 / self.fewer - 1 / self.of_fewer)
 
+    def bound(self, alpha: float, *, given_total: bool) -> CountedBound:
+        """The counts with the bound on the event's log ratio that follows from them, at level alpha."""
+        return CountedBound(self.more, self.of_more, self.fewer, self.of_fewer, alpha, given_total)
+
     def lower(self, alpha: float, *, given_total: bool) -> float:
         """A lower bound on the event's log ratio, at level alpha."""
-        counts = Counts(self.more, self.fewer, self.of_more, self.of_fewer)
-        return epsilon_lower(counts, Direction.LEFT, alpha, given_total=given_total)
+        return self.bound(alpha, given_total=given_total).lower
 
     def times(self, factor: int) -> Hits:
         """The same frequencies in a larger sample."""

@@ -16,7 +16,7 @@ import numpy as np
 from dpest.numerics.binomial import lower as binomial_lower
 from dpest.numerics.binomial import upper as binomial_upper
 from dpest.numerics.maximum import largest
-from dpest.results import Direction
+from dpest.results import CountedBound, Direction
 from dpest.sampling.events import CellCounts, CellSet, Floats, Hits, Ints
 from dpest.sampling.table import Chosen, Table
 from dpest.sampling.zeros import Zeros
@@ -43,10 +43,15 @@ class Side:
 
     event: CellSet
     hits: Hits
-    lower: float
+    bound: CountedBound
     infinite: bool
     shown: CellSet
     shown_hits: Hits
+
+    @property
+    def lower(self) -> float:
+        """The bound that follows from the counts."""
+        return self.bound.lower
 
 
 @dataclass(frozen=True)
@@ -129,11 +134,11 @@ def _bold(table: Table, direction: Direction) -> CellSet:
 def _side(table: Table, chosen: Chosen, alpha: float, zeros: Zeros) -> Side:
     direction = chosen.event.direction
     hits = table.bounding.hits(chosen.event)
-    lower = hits.lower(alpha, given_total=chosen.given_total) if _worth_claiming(table, chosen.event) else 0.0
+    bound = hits.bound(alpha if _worth_claiming(table, chosen.event) else 0.0, given_total=chosen.given_total)
     proof = zeros.proof(table, direction)
     if proof is not None:
-        return Side(chosen.event, hits, lower, True, *proof)
-    return Side(chosen.event, hits, lower, False, *_telling(table, chosen.event, hits))
+        return Side(chosen.event, hits, bound, True, *proof)
+    return Side(chosen.event, hits, bound, False, *_telling(table, chosen.event, hits))
 
 
 def _worth_claiming(table: Table, event: CellSet) -> bool:

@@ -66,7 +66,10 @@ def _result(
 def _pair_result(pair: Pair, finding: Finding, table: Table) -> PairResult:
     forward, backward = finding.sides
     witness = _witness(pair, forward if finding.forward >= finding.backward else backward, table)
-    return PairResult(pair, finding.epsilon, finding.lower, finding.upper, finding.forward, finding.backward, witness)
+    counted = (forward.bound, backward.bound)
+    return PairResult(
+        pair, finding.epsilon, finding.lower, finding.upper, finding.forward, finding.backward, witness, counted=counted
+    )
 
 
 def _witness(pair: Pair, side: Side, table: Table) -> Witness | None:

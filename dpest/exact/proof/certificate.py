@@ -81,6 +81,9 @@ class Certificate:
             raise NotCovered("this certificate does not hold the mechanism: call rerun on the proof that prove(...) returned")
         return self.runs(self, runs, seed)
 
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[dict[str, Any]]]:
+        return read_certificate, (self.to_dict(),)  # without the mechanism to run, which may be a function inside another
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: rationals as text."""
         from dpest.exact.proof.storage import to_dict

@@ -11,11 +11,12 @@ from dpest.errors import InvalidInput, NotCovered
 from dpest.inputs.pairs import Pair, is_real
 from dpest.numerics.bracket import Bracketed
 from dpest.results import DeltaWitness, Direction, Evidence, PairResult, Result
+from dpest.results.result import agree
 from dpest.sampling.audit.bounds import delta_lower, epsilon_lower_published
 from dpest.sampling.audit.choose import CurvePoint, ScoreLaws
 from dpest.sampling.audit.race import Standing
 from dpest.sampling.audit.statdp import p_values
-from dpest.sampling.audit.witness import AuditWitness, agree
+from dpest.sampling.audit.witness import AuditWitness
 from dpest.upward import upward
 
 if TYPE_CHECKING:
@@ -227,9 +228,9 @@ def read_audit(data: Mapping[str, Any]) -> AuditResult:
         laws=_laws(data.get("laws")),
         bits=None if data["bits"] is None else read_audit(data["bits"]),
     )
-    agree("lower", data["lower"], found.lower)
-    agree("epsilon", data["epsilon"], found.epsilon)
-    agree("upper", data["upper"], math.inf)
+    agree("lower", float(data["lower"]), found.lower, "the counts of its witness")
+    agree("epsilon", float(data["epsilon"]), found.epsilon, "the counts of its witness")
+    agree("upper", float(data["upper"]), math.inf, "the counts of its witness")
     return found
 
 

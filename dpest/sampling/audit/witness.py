@@ -16,7 +16,9 @@ import scipy
 
 from dpest.errors import InvalidInput, MechanismError
 from dpest.inputs.pairs import Pair
-from dpest.results import Direction, Witness, witness_to_dict
+from dpest.results import Direction, Witness
+from dpest.results.pair import witness_to_dict
+from dpest.results.result import agree
 from dpest.run.executors import opened
 from dpest.run.streams import resolve_seed
 from dpest.sampling.audit.blackbox import Sampler, as_traced, sampler
@@ -200,7 +202,7 @@ class AuditWitness(Witness):
             raise InvalidInput(f"this is not the JSON of a witness of this dpest: {type(error).__name__}: {error}") from error
         _check(counts, statement)
         found = cls.of(pair, region, counts, statement, ended, seed, known)
-        agree("lower", data["lower"], found.lower)
+        agree("lower", float(data["lower"]), found.lower, "the counts beside it")
         return found
 
     def to_json(self, indent: int | None = None) -> str:
@@ -228,13 +230,6 @@ def _check(counts: Counts, statement: Statement) -> None:
     blocks = counts.blocks
     if statement.stake is not None and (blocks is None or not blocks.possible or blocks.hits != (counts.left, counts.right)):
         raise InvalidInput("the sums over blocks do not belong to the counts of this witness")
-
-
-def agree(name: str, said: Any, counted: float) -> None:
-    """Refuse stored data whose number is not the one that follows from their counts."""
-    # Another version of SciPy may round the quantiles of a binomial differently, in the last digits.
-    if not math.isclose(float(said), counted, rel_tol=1e-9, abs_tol=1e-12):
-        raise InvalidInput(f"the stored {name} is {said!r}, but {counted!r} follows from the counts beside it")
 
 
 def current_versions() -> dict[str, str]:

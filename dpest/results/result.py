@@ -1,4 +1,4 @@
-"""What was found: plain frozen data, with a JSON round trip."""
+"""The answer of every door: plain frozen data, with a JSON round trip that checks what it reads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,18 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from dpest.errors import InvalidInput, NotCovered
 from dpest.inputs.pairs import Pair, is_real, reading
 from dpest.numerics.bracket import Bracketed
+from dpest.results.pair import (
+    DeltaWitness,
+    PairResult,
+    Profile,
+    Witness,
+    decode,
+    encode,
+    pair_from_dict,
+    pair_to_dict,
+    witness_from_dict,
+    witness_to_dict,
+)
 from dpest.upward import upward
 
 if TYPE_CHECKING:
@@ -19,6 +31,7 @@ if TYPE_CHECKING:
 
 PAIRS = "the pairs looked at"
 TIGHT = 1e-6  # relative: what counts as agreement of a proved bound with the loss of a pair
+ROUNDING = 1e-9  # relative: other versions of SciPy round the quantiles behind a stored bound differently, in the last digits
 
 
 class Evidence(Enum):
@@ -30,68 +43,6 @@ class Evidence(Enum):
     LOWER_BOUND = "lower bound"
 
 
-class Direction(Enum):
-    """Which input makes the event likelier."""
-
-    LEFT = "D over D'"
-    RIGHT = "D' over D"
-
-
-@dataclass(frozen=True)
-class Witness:
-    """An event, and how likely it is under both inputs: what one checks by hand."""
-
-    pair: Pair
-    direction: Direction
-    event: str
-    measure: str  # "probability" or "density"
-    log_left: float
-    log_right: float
-    limit: bool = False  # the supremum is approached along the event, not attained
-    supremum: float | None = None  # what the log ratio tends to, where it is a limit
-
-    @property
-    def left(self) -> float:
-        """The event's probability (or density) under the first input."""
-        return _exp(self.log_left)
-
-    @property
-    def right(self) -> float:
-        """The event's probability (or density) under the second input."""
-        return _exp(self.log_right)
-
-    @property
-    def loss(self) -> float:
-        """The log ratio in the witness's direction; for a limit, what it tends to."""
-        if self.limit and self.supremum is not None:
-            return self.supremum
-        if self.log_left == self.log_right:
-            return 0.0
-        gap = self.log_left - self.log_right
-        return gap if self.direction is Direction.LEFT else -gap
-
-    def __str__(self) -> str:
-        verb = "tends to" if self.limit else "is"
-        return (
-            f"{self.event}: {self.measure} {_number(self.left, self.log_left)} under D, "
-            f"{_number(self.right, self.log_right)} under D' (log ratio {verb} {self.loss:.12g}, {self.direction.value})"
-        )
-
-
-@dataclass(frozen=True)
-class PairResult:
-    """The loss of one pair of inputs, in both directions."""
-
-    pair: Pair
-    epsilon: float
-    lower: float
-    upper: float
-    forward: float  # sup of ln P(S) - ln P'(S)
-    backward: float
-    witness: Witness | None
-    profile: Profile | None = field(default=None, compare=False, repr=False)
-
-
 class Proof(Protocol):
     """Why a bound holds for every adjacent pair: the certificates of `dpest.exact`."""
 
@@ -100,48 +51,6 @@ class Proof(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-
-
-class Profile(Protocol):
-    """delta(eps) of one pair, both directions; the engine's implementations live in `dpest.privacy`."""
-
-    def delta(self, epsilon: float) -> Bracketed:
-        """The smallest delta for which the pair is (epsilon, delta)-close, with its bracket."""
-
-    @property
-    def curve(self) -> Curve:
-        """The pair's privacy losses."""
-
-    def event(self, epsilon: float) -> DeltaWitness:
-        """The event that shows delta(epsilon)."""
-
-
-@dataclass(frozen=True)
-class DeltaWitness:
-    """The event S whose probabilities show delta(epsilon): P(S) - e^epsilon P'(S), in the worse direction."""
-
-    pair: Pair | None
-    direction: Direction
-    event: str
-    epsilon: float
-    left: float  # its probability under the first input; NaN where only the difference is known
-    right: float
-    delta: float
-
-    def __str__(self) -> str:
-        likely, other = ("D", "D'") if self.direction is Direction.LEFT else ("D'", "D")
-        p, q = (self.left, self.right) if self.direction is Direction.LEFT else (self.right, self.left)
-        if math.isnan(p):
-            return f"S: {self.event}; P(S) under {likely} exceeds e^{self.epsilon:g} P(S) under {other} by {self.delta:.6g}"
-        return (
-            f"S: {self.event}; P(S) = {p:.6g} under {likely}, e^{self.epsilon:g} P(S) = {_exp(self.epsilon) * q:.6g} under "
-            f"{other}, difference {self.delta:.6g}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        numbers = {name: _encode(getattr(self, name)) for name in ("epsilon", "left", "right", "delta")}
-        return {"event": self.event, "direction": self.direction.value, **numbers}
 
 
 @dataclass(frozen=True)
@@ -255,16 +164,16 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Plain data; infinities are the strings "inf" and "-inf", so that it is valid JSON."""
         return {
-            "epsilon": _encode(self.epsilon),
-            "lower": _encode(self.lower),
-            "upper": _encode(self.upper),
+            "epsilon": encode(self.epsilon),
+            "lower": encode(self.lower),
+            "upper": encode(self.upper),
             "method": self.method,
             "evidence": self.evidence.value,
             "confidence": self.confidence,
             "pair": self.pair.to_dict(),
             "witness": None if self.witness is None else witness_to_dict(self.witness),
             "reason": self.reason,
-            "pairs": [_pair_to_dict(p) for p in self.pairs],
+            "pairs": [pair_to_dict(p) for p in self.pairs],
             "mechanism": self.mechanism,
             "seconds": self.seconds,
             "samples": self.samples,
@@ -284,21 +193,21 @@ class Result:
         with reading(cls.__name__):
             if data.get("kind") == "audit":
                 return cast(Result, upward("read_audit")(data))
-            return cls._from_dict(data)
+            return _checked(cls._from_dict(data))
 
     @classmethod
     def _from_dict(cls, data: Mapping[str, Any]) -> Result:
         return cls(
-            epsilon=_decode(data["epsilon"]),
-            lower=_decode(data["lower"]),
-            upper=_decode(data["upper"]),
+            epsilon=decode(data["epsilon"]),
+            lower=decode(data["lower"]),
+            upper=decode(data["upper"]),
             method=data["method"],
             evidence=Evidence(data["evidence"]),
             confidence=data["confidence"],
             pair=Pair.from_dict(data["pair"]),
-            witness=None if data["witness"] is None else _witness_from_dict(data["witness"]),
+            witness=None if data["witness"] is None else witness_from_dict(data["witness"]),
             reason=data["reason"],
-            pairs=tuple(_pair_from_dict(p) for p in data["pairs"]),
+            pairs=tuple(pair_from_dict(p) for p in data["pairs"]),
             mechanism=data["mechanism"],
             seconds=data["seconds"],
             samples=data["samples"],
@@ -315,75 +224,41 @@ class Result:
             return cls.from_dict(json.loads(text))
 
 
+def _checked(result: Result) -> Result:
+    """The result, if its numbers can belong together; a stored one that claims more than its own parts show is refused."""
+    parts: tuple[Result | PairResult, ...] = (result, *result.pairs)
+    for part in parts:
+        if not 0 <= part.lower <= part.epsilon <= part.upper:
+            raise InvalidInput(
+                f"a bracket is 0 <= lower <= epsilon <= upper, got lower {part.lower!r}, epsilon {part.epsilon!r} and upper "
+                f"{part.upper!r}"
+            )
+    for p in result.pairs:
+        if p.counted:
+            agree("lower", p.lower, max(c.lower for c in p.counted), "the counts beside it")
+    if result.pairs and result.scope == PAIRS:
+        agree("lower", result.lower, max(p.lower for p in result.pairs), "its pairs")
+        agree("upper", result.upper, max(p.upper for p in result.pairs), "its pairs")
+    elif result.pairs and not _overlap(result, max(p.lower for p in result.pairs), max(p.upper for p in result.pairs)):
+        raise InvalidInput(f"the stored bracket [{result.lower!r}, {result.upper!r}] leaves out the loss of its own pairs")
+    bound = getattr(result.proof, "bound", None)
+    if bound is not None and result.upper < bound * (1 - ROUNDING):
+        raise InvalidInput(f"the stored upper is {result.upper!r}, but its proof is for {float(bound)!r}")
+    return result
+
+
+def _overlap(result: Result, lower: float, upper: float) -> bool:
+    """Whether the bracket of a statement about all inputs can hold this one of a pair."""
+    return result.lower <= upper * (1 + ROUNDING) and result.upper >= lower * (1 - ROUNDING)
+
+
+def agree(name: str, said: float, found: float, source: str) -> None:
+    """Refuse a stored number that is not the one that the data beside it give."""
+    if not math.isclose(said, found, rel_tol=ROUNDING, abs_tol=ROUNDING):
+        raise InvalidInput(f"the stored {name} is {said!r}, but {found!r} follows from {source}")
+
+
 def _proof(data: Mapping[str, Any] | None) -> Proof | None:
     if data is None:
         return None
     return cast(Proof, upward("read_certificate")(data))
-
-
-def _exp(x: float) -> float:
-    return math.exp(x) if x < 709.0 else math.inf
-
-
-def _number(x: float, log_x: float) -> str:
-    if math.isnan(log_x):  # a limit whose ratio is known in closed form, while the densities are integrals of integrals
-        return "(not worked out)"
-    return f"{x:.6g}" if 1e-300 < x < math.inf or log_x == -math.inf else f"exp({log_x:.6g})"
-
-
-def _encode(x: float) -> float | str:
-    return x if math.isfinite(x) else str(x)
-
-
-def _decode(x: float | str) -> float:
-    return float(x)
-
-
-def witness_to_dict(w: Witness) -> dict[str, Any]:
-    return {
-        "pair": w.pair.to_dict(),
-        "direction": w.direction.value,
-        "event": w.event,
-        "measure": w.measure,
-        "log_left": _encode(w.log_left),
-        "log_right": _encode(w.log_right),
-        "limit": w.limit,
-        "supremum": None if w.supremum is None else _encode(w.supremum),
-    }
-
-
-def _witness_from_dict(d: Mapping[str, Any]) -> Witness:
-    return Witness(
-        Pair.from_dict(d["pair"]),
-        Direction(d["direction"]),
-        d["event"],
-        d["measure"],
-        _decode(d["log_left"]),
-        _decode(d["log_right"]),
-        d["limit"],
-        None if d["supremum"] is None else _decode(d["supremum"]),
-    )
-
-
-def _pair_to_dict(p: PairResult) -> dict[str, Any]:
-    return {
-        "pair": p.pair.to_dict(),
-        "epsilon": _encode(p.epsilon),
-        "lower": _encode(p.lower),
-        "upper": _encode(p.upper),
-        "forward": _encode(p.forward),
-        "backward": _encode(p.backward),
-        "witness": None if p.witness is None else witness_to_dict(p.witness),
-    }
-
-
-def _pair_from_dict(d: Mapping[str, Any]) -> PairResult:
-    return PairResult(
-        Pair.from_dict(d["pair"]),
-        epsilon=_decode(d["epsilon"]),
-        lower=_decode(d["lower"]),
-        upper=_decode(d["upper"]),
-        forward=_decode(d["forward"]),
-        backward=_decode(d["backward"]),
-        witness=None if d["witness"] is None else _witness_from_dict(d["witness"]),
-    )
