@@ -16,7 +16,7 @@ from dpest.lang.verbs import Sampled
 from dpest.run.settings import sampling_samples
 from dpest.run.streams import stream
 from dpest.sampling.by_hand import Comparison, compare_samples
-from dpest.sampling.joint_samples import joint_samples
+from dpest.sampling.runs.joint_samples import joint_samples
 
 SEED = 0  # of the samples that are drawn where a comparison cannot be inferred
 

@@ -20,18 +20,18 @@ from dpest.run.executors import opened
 from dpest.run.fingerprint import fingerprint
 from dpest.run.progress import shown
 from dpest.run.streams import resolve_seed, stream
-from dpest.sampling.audit.blackbox import Form, Sampler, as_traced, sampler
-from dpest.sampling.audit.choose import trade_off
-from dpest.sampling.audit.final import Bound, Question, bounded, keeps_state, plan
-from dpest.sampling.audit.floats import has_fractions
-from dpest.sampling.audit.probe import probe, width
-from dpest.sampling.audit.race import Runner
-from dpest.sampling.audit.result import AuditResult
-from dpest.sampling.audit.screening import MOST_KEPT, SCREENED_ROWS, WIDE, differences
-from dpest.sampling.audit.search import Found, search
-from dpest.sampling.audit.settings import Settings, checked
-from dpest.sampling.audit.supply import Stage, Supply, Where, block_size
-from dpest.sampling.audit.witness import AuditWitness
+from dpest.sampling.audit_result import AuditResult
+from dpest.sampling.audit_witness import AuditWitness
+from dpest.sampling.final import Bound, Question, bounded, keeps_state, plan
+from dpest.sampling.probe import probe, width
+from dpest.sampling.race import Runner
+from dpest.sampling.runs.blackbox import Form, Sampler, as_traced, sampler
+from dpest.sampling.runs.floats import has_fractions
+from dpest.sampling.scores.choose import trade_off
+from dpest.sampling.scores.screening import MOST_KEPT, SCREENED_ROWS, WIDE, differences
+from dpest.sampling.search import Found, search
+from dpest.sampling.settings import Settings, checked
+from dpest.sampling.supply import Stage, Supply, Where, block_size
 
 _BITS_SHARE = 5  # one part in so many of the samples answers for the representation
 _FEWEST_BITS, _MOST_BITS = 1_000, 20_000  # naive noise shows within some thousand

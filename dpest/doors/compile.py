@@ -17,7 +17,7 @@ from dpest.lang.nodes import Compare, Linear, Relation, Where, draws_of, is_node
 from dpest.laws.grid import Sample
 from dpest.run.settings import sampling_samples
 from dpest.run.streams import stream
-from dpest.sampling.joint_samples import joint_samples
+from dpest.sampling.runs.joint_samples import joint_samples
 from dpest.trace.explore import Path
 from dpest.trace.literal import Literal
 from dpest.trace.outputs import Flat, rebuild

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dpest.sampling.audit.choose import ScoreLaws
-    from dpest.sampling.audit.result import AuditResult
+    from dpest.sampling.audit_result import AuditResult
+    from dpest.sampling.scores.choose import ScoreLaws
 
 WIDTH = 6.0
 MAX_BARS = 16

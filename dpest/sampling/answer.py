@@ -18,15 +18,14 @@ from dpest.run.executors import Automatic, opened
 from dpest.run.fingerprint import fingerprint
 from dpest.run.progress import Progress, shown
 from dpest.run.streams import resolve_seed
-from dpest.sampling.audit.outputs import Keys
-from dpest.sampling.audit.table import aligned
-from dpest.sampling.from_samples import conclude
+from dpest.sampling.conclude import conclude
 from dpest.sampling.gathering import CHOOSING_SHARE, STORED, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
 from dpest.sampling.result import Facts, nothing_yet, result_from
-from dpest.sampling.sources import Source, TracedSampler
-from dpest.sampling.support import covers
-from dpest.sampling.table import Table
-from dpest.sampling.tables import cell_tables, outcome_tables
+from dpest.sampling.runs.outcomes import aligned
+from dpest.sampling.runs.outputs import Keys
+from dpest.sampling.runs.sources import Source, TracedSampler
+from dpest.sampling.runs.support import covers
+from dpest.sampling.tables import Table, cell_tables, outcome_tables
 
 DEFAULT_SAMPLES = 1_000_000
 _SMALL_CHUNK = 1 << 15

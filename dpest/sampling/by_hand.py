@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import InvalidInput
-from dpest.sampling.audit.outputs import Batch, encode_array, encode_rows
-from dpest.sampling.audit.table import aligned, is_discrete, tally
-from dpest.sampling.events import CellCounts
-from dpest.sampling.from_samples import Conclusion, conclude
+from dpest.sampling.bounds.cell_sets import CellCounts
+from dpest.sampling.conclude import Conclusion, conclude
 from dpest.sampling.gathering import CHOOSING_SHARE
-from dpest.sampling.learned import learn
-from dpest.sampling.table import Table
-from dpest.sampling.tables import cell_table, outcome_table
+from dpest.sampling.runs.outcomes import aligned, is_discrete, tally
+from dpest.sampling.runs.outputs import Batch, encode_array, encode_rows
+from dpest.sampling.scores.learned import learn
+from dpest.sampling.tables import Table, cell_table, outcome_table
 
 ALPHA = 0.05
 _LEARNING_SHARE = 0.25

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from dpest.inputs.pairs import Pair
 from dpest.run.streams import stream
-from dpest.sampling.audit.additive import Additive
-from dpest.sampling.audit.cells import Cells, Column, Reading
-from dpest.sampling.audit.outputs import Batch
-from dpest.sampling.audit.table import NOTHING, Outcomes, RowTable, is_discrete, tally
-from dpest.sampling.learned import Learned, learn
-from dpest.sampling.sources import Source, TracedSampler
+from dpest.sampling.runs.outcomes import NOTHING, Outcomes, is_discrete, tally
+from dpest.sampling.runs.outputs import Batch
+from dpest.sampling.runs.sources import Source, TracedSampler
+from dpest.sampling.scores.additive import Additive
+from dpest.sampling.scores.cells import Cells, Column, Reading
+from dpest.sampling.scores.learned import Learned, learn
+from dpest.sampling.scores.row_table import RowTable
 from dpest.trace.columns import Rng
 
 BLOCK = 1 << 16

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
-from dpest.sampling.from_samples import Conclusion, Finding, Side
-from dpest.sampling.table import Table
+from dpest.sampling.conclude import Conclusion, Finding, Side
+from dpest.sampling.tables import Table
 
 
 @dataclass(frozen=True)

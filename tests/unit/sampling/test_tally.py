@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from dpest.run.fingerprint import fingerprint
-from dpest.sampling.audit.outputs import encode_array, encode_groups, encode_rows
-from dpest.sampling.audit.table import NOTHING, Outcomes, plain, row_keys, tally
+from dpest.sampling.runs.outcomes import NOTHING, Outcomes, row_keys, tally
+from dpest.sampling.runs.outputs import encode_array, encode_groups, encode_rows
+from dpest.sampling.scores.row_table import plain
 from dpest.trace.columns import HOLE, Columns, Group, Shape, constant_key
 
 RNG = np.random.default_rng(3)
