@@ -33,6 +33,7 @@ class Group:
     """Outputs that share noise with each other and with nothing else."""
 
     strata: tuple[Stratum, ...]
+    positions: tuple[int, ...] = ()  # of the outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +168,7 @@ def _group(left: list[Path], right: list[Path], positions: list[int], alone: set
         for path in paths:
             cases.extend(_cases(path, positions, exchange, pins, alone is None, measures))
         sides.append(cases)
-    return Group(tuple(strata(sides[0], sides[1], positions, exchange, measures)))
+    return Group(tuple(strata(sides[0], sides[1], positions, exchange, measures)), tuple(positions))
 
 
 def _signatures(path: Path, positions: list[int], measures: Measures) -> list[Any]:
