@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpest.curves.cells import ROUND, Cells
+from dpest.curves.cells import ROUND, LossCells
 from dpest.numerics.logspace import Floats, log_sum
 
 # places -> (ln p, ln q, relative error of either)
@@ -67,7 +67,7 @@ class _Panels:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class DensityPiece:
     """Two densities on a line, with the panels to start from and what lies beyond them."""
 
     densities: Densities
@@ -81,11 +81,11 @@ class Piece:
         return _settled(self.densities, self.edges)
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> LossCells:
         """Cells that are narrow enough for a composition."""
         return self._as_cells(_narrowed(self.densities, self._coarse))
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         """Cells that hardly straddle the places at which ln p/q crosses epsilon."""
         panels = self._coarse
         for _ in range(6):
@@ -100,7 +100,7 @@ class Piece:
             panels = _Panels.joined([panels.pick(~wide), cut])
         return self._as_cells(panels)
 
-    def _as_cells(self, p: _Panels) -> Cells:
+    def _as_cells(self, p: _Panels) -> LossCells:
         """The panels as cells; negligible ones whose masses are not settled count as beyond, with room to spare."""
         rough = p.slack > 0.1
         beyond = [b + _ROOM * float(np.exp(log_sum(m[rough]))) for b, m in zip(self.beyond, (p.log_p, p.log_q), strict=True)]
@@ -108,7 +108,7 @@ class Piece:
         ends = (-math.inf if open_ratio[1] else self.bounds[0], math.inf if open_ratio[0] else self.bounds[1])
         p = p.pick(~rough)
         slack = p.slack * 1.12  # ln(1 - r) >= -1.12 r up to a tenth
-        return Cells(p.log_p, p.log_q, slack, p.low, p.high, (beyond[0], beyond[1]), ends)
+        return LossCells(p.log_p, p.log_q, slack, p.low, p.high, (beyond[0], beyond[1]), ends)
 
 
 def _measured(densities: Densities, low: Floats, high: Floats) -> _Panels:

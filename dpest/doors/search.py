@@ -20,8 +20,8 @@ from dpest.exact.loss.compare import Comparison, compare
 from dpest.exact.proof.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
-from dpest.exact.proof.upper import Question, Upper
-from dpest.exact.proof.worst import Named, landmarks, named_pairs
+from dpest.exact.proof.upper import ProofQuestion, Upper
+from dpest.exact.proof.worst import NamedPair, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.numerics.rationals import exact
 from dpest.results import TIGHT, PairResult
@@ -40,15 +40,15 @@ _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 
 @dataclass(frozen=True)
-class Found:
+class WorstFound:
     """The pair of largest loss, and how many were looked at."""
 
     best: PairResult | None
     tried: int
 
 
-class _Search:
-    def __init__(self, question: Question, bound: float, show: Progress) -> None:
+class _PairSearch:
+    def __init__(self, question: ProofQuestion, bound: float, show: Progress) -> None:
         self.question, self.bound, self.show = question, bound, show
         self.best: PairResult | None = None
         self.tried = 0
@@ -82,26 +82,28 @@ class _Search:
         return False
 
 
-def lower_side(question: Question, upper: Upper | None, show: Progress = silent) -> Found:
+def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = silent) -> WorstFound:
     """The pair of largest loss that was found."""
     bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
-    search = _Search(question, bound, show)
+    search = _PairSearch(question, bound, show)
     start = time.perf_counter()
     if upper is not None:
         forms = _Forms(question, upper)
         _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_SECONDS)
     slow = search.tried > 0 and time.perf_counter() - start > _SLOW_SECONDS * search.tried
     if slow:
-        return Found(search.best, search.tried)
+        return WorstFound(search.best, search.tried)
     if not search.tight:
         whole = _whole(question)
         _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_SECONDS)
     if not search.tight:
         _climb(search, question)
-    return Found(search.best, search.tried)
+    return WorstFound(search.best, search.tried)
 
 
-def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: float, show: Progress = silent) -> Found:
+def farthest_pair(
+    question: ProofQuestion, upper: Upper | None, found: WorstFound, mu: float, show: Progress = silent
+) -> WorstFound:
     """The pair of infinite loss that is easiest to tell apart: at a distance of mu nothing is farther."""
     goal = math.erf(mu / math.sqrt(8)) * (1 - ENOUGH)  # the total variation of two normal laws
     best, most, tried = found.best, -1.0, found.tried
@@ -121,10 +123,10 @@ def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: flo
             best, most = result, distance
         if most >= goal or time.perf_counter() > end:
             break
-    return Found(best, tried)
+    return WorstFound(best, tried)
 
 
-def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
+def _far_apart(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     """Each kind of difference at its full size: from the lowest of the values that matter to the highest that is allowed."""
     if upper is None:
         return
@@ -151,7 +153,7 @@ def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
 Ask = Callable[[Pair], PairResult]
 
 
-def _whole(question: Question) -> Ask:
+def _whole(question: ProofQuestion) -> Ask:
     """The exact loss of a pair, over all outputs."""
 
     def ask(pair: Pair) -> PairResult:
@@ -164,13 +166,13 @@ def _whole(question: Question) -> Ask:
 class _Forms:
     """The loss of a named pair on outputs of the form that it was named for: the other runs need not be looked at."""
 
-    def __init__(self, question: Question, upper: Upper) -> None:
+    def __init__(self, question: ProofQuestion, upper: Upper) -> None:
         self.question, self.traced = question, upper.traced
         programs = self.traced.programs
         self.able = not self.traced.symbols.derived and all(separate_forms(p) for p in programs)
         self.measures = Measures()
 
-    def asked(self, named: Named) -> Ask:
+    def asked(self, named: NamedPair) -> Ask:
         """How the loss of a named pair is found."""
         if not self.able or named.key is None:
             return _whole(self.question)
@@ -194,7 +196,7 @@ def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
     return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
 
 
-def _try_all(search: _Search, pairs: Iterable[tuple[Pair, Ask]], seconds: float) -> None:
+def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, Ask]], seconds: float) -> None:
     end = time.perf_counter() + seconds
     for pair, ask in pairs:
         search.look(pair, ask)
@@ -202,7 +204,7 @@ def _try_all(search: _Search, pairs: Iterable[tuple[Pair, Ask]], seconds: float)
             return
 
 
-def _candidates(question: Question, upper: Upper | None) -> Iterator[Pair]:
+def _candidates(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
     yield from _corners(question, inputs, [] if upper is None else landmarks(upper.traced))
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
@@ -211,7 +213,7 @@ def _candidates(question: Question, upper: Upper | None) -> Iterator[Pair]:
         yield from pattern_pairs(question.n, question.adjacency)
 
 
-def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
+def _corners(question: ProofQuestion, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
     """Values at the ends of their domains, next to the program's own constants, and far out, changed to other such values."""
     rng = np.random.default_rng(0)
     ends = [_ends(f, question.sensitivity, marks) for f in inputs.fields]
@@ -248,7 +250,7 @@ def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
     return sorted({float(round(v)) if f.whole else v for v in listed})
 
 
-def _climb(search: _Search, question: Question) -> None:
+def _climb(search: _PairSearch, question: ProofQuestion) -> None:
     """Moves both inputs of the best pair together, by steps that shrink where they do not help."""
     end = time.perf_counter() + _LOCAL_SECONDS
     rng = np.random.default_rng(1)

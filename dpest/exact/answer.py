@@ -14,7 +14,7 @@ from typing import Any
 from dpest.errors import ExactRefused
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
-from dpest.exact.loss.compare import Comparison, Loss, Proof, compare, is_open
+from dpest.exact.loss.compare import Comparison, Loss, OtherProof, compare, is_open
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.undone import undone
 from dpest.exact.loss.witness import describe
@@ -129,11 +129,11 @@ def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = No
     return replace(found, forward=forward, backward=backward)
 
 
-def _alignments(left: Trace, right: Trace) -> Callable[[], Proof]:
+def _alignments(left: Trace, right: Trace) -> Callable[[], OtherProof]:
     """The alignments of the two programs, once they are asked for."""
 
     @cache
-    def made() -> Proof:
+    def made() -> OtherProof:
         from dpest.exact.proof.align import Alignments
 
         return Alignments(*undone(left, right)[:2])

@@ -38,7 +38,7 @@ _EVEN_CHANCE = math.log(2)
 
 
 @dataclass(frozen=True)
-class Side:
+class DirectionFinding:
     """What is known of one direction of one pair: the event that was bounded, and the one that shows most."""
 
     event: CellSet
@@ -63,7 +63,7 @@ class Finding:
     upper: float
     forward: float
     backward: float
-    sides: tuple[Side, Side]
+    sides: tuple[DirectionFinding, DirectionFinding]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,9 @@ def conclude(tables: Sequence[Table], alpha: float, *, exhaustive: bool) -> Conc
     return Conclusion(min(epsilon, highest), lower, highest, worst, findings)
 
 
-def _finding(points: Sequence[_Points], sides: tuple[Side, Side], upper: float, overall: float) -> Finding:
+def _finding(
+    points: Sequence[_Points], sides: tuple[DirectionFinding, DirectionFinding], upper: float, overall: float
+) -> Finding:
     lower = max(side.lower for side in sides)
     if any(side.infinite for side in sides):
         upper = math.inf
@@ -109,7 +111,7 @@ def _finding(points: Sequence[_Points], sides: tuple[Side, Side], upper: float, 
 # -- lower bounds --------------------------------------------------------------------------------------------------------
 
 
-def _sides(tables: Sequence[Table], alpha: float) -> list[tuple[Side, Side]]:
+def _sides(tables: Sequence[Table], alpha: float) -> list[tuple[DirectionFinding, DirectionFinding]]:
     chosen = [[table.choose(d, alpha / 2, _CAUTION_FOR_BOUND) for d in BOTH] for table in tables]
     ranked = sorted((-c.promise, i, k) for i, pair in enumerate(chosen) for k, c in enumerate(pair))
     lead = ranked[0][1:]
@@ -131,14 +133,14 @@ def _bold(table: Table, direction: Direction) -> CellSet:
     return table.choose(direction, _NO_BOUND, _CAUTION_FOR_ESTIMATE).event
 
 
-def _side(table: Table, chosen: Chosen, alpha: float, zeros: Zeros) -> Side:
+def _side(table: Table, chosen: Chosen, alpha: float, zeros: Zeros) -> DirectionFinding:
     direction = chosen.event.direction
     hits = table.bounding.hits(chosen.event)
     bound = hits.bound(alpha if _worth_claiming(table, chosen.event) else 0.0, given_total=chosen.given_total)
     proof = zeros.proof(table, direction)
     if proof is not None:
-        return Side(chosen.event, hits, bound, True, *proof)
-    return Side(chosen.event, hits, bound, False, *_telling(table, chosen.event, hits))
+        return DirectionFinding(chosen.event, hits, bound, True, *proof)
+    return DirectionFinding(chosen.event, hits, bound, False, *_telling(table, chosen.event, hits))
 
 
 def _worth_claiming(table: Table, event: CellSet) -> bool:
@@ -160,7 +162,7 @@ def _telling(table: Table, event: CellSet, hits: Hits) -> tuple[CellSet, Hits]:
 _Points = tuple[Floats, Floats]
 
 
-def _points(table: Table, side: Side) -> _Points:
+def _points(table: Table, side: DirectionFinding) -> _Points:
     """Log ratios and their errors: of events that the first part chose and the second measured, or of single outcomes.
 
     The largest ratio of many outcomes is too large by chance, so that they count only where they are seen to differ.

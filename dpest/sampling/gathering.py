@@ -14,7 +14,7 @@ from dpest.inputs.pairs import Pair
 from dpest.run.streams import stream
 from dpest.sampling.runs.outcomes import NOTHING, Outcomes, is_discrete, tally
 from dpest.sampling.runs.outputs import Batch
-from dpest.sampling.runs.sources import Source, TracedSampler
+from dpest.sampling.runs.sources import OutputSource, TracedSampler
 from dpest.sampling.scores.additive import Additive
 from dpest.sampling.scores.cells import Cells, Column, Reading
 from dpest.sampling.scores.learned import Learned, learn
@@ -33,16 +33,16 @@ CellTable = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Question:
+class SamplingQuestion:
     """The sampler, the distinct inputs, and each pair as two of them."""
 
-    source: Source
+    source: OutputSource
     inputs: tuple[Any, ...]
     pairs: tuple[tuple[int, int], ...]
     seed: int
 
     @classmethod
-    def of(cls, source: Source, pairs: Sequence[Pair], seed: int) -> Question:
+    def of(cls, source: OutputSource, pairs: Sequence[Pair], seed: int) -> SamplingQuestion:
         """Inputs that several pairs share are sampled once."""
         place: dict[str, int] = {}
         inputs: list[Any] = []
@@ -74,7 +74,7 @@ STORED = (Learned, Additive, RowTable, Cells, Column, Reading, Batch, Outcomes) 
 class Learn:
     """Looks at a small sample: outcomes that repeat are counted as they are; for others, events are learned."""
 
-    question: Question
+    question: SamplingQuestion
     samples: int
 
     def __call__(self, index: int, count: int) -> Model | None:
@@ -91,7 +91,7 @@ class Learn:
 class CountOutcomes:
     """One chunk: how often each outcome occurs under each input."""
 
-    question: Question
+    question: SamplingQuestion
 
     def __call__(self, index: int, count: int) -> tuple[int, list[Outcomes]]:
         inputs = range(len(self.question.inputs))
@@ -110,7 +110,7 @@ class CountOutcomes:
 class CountCells:
     """One chunk: how many outputs fall into each cell of each pair's score, under both inputs."""
 
-    question: Question
+    question: SamplingQuestion
     model: Model
 
     def __call__(self, index: int, count: int) -> tuple[int, list[CellTable]]:

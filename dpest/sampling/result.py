@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
-from dpest.sampling.conclude import Conclusion, Finding, Side
+from dpest.sampling.conclude import Conclusion, DirectionFinding, Finding
 from dpest.sampling.tables import Table
 
 
@@ -72,7 +72,7 @@ def _pair_result(pair: Pair, finding: Finding, table: Table) -> PairResult:
     )
 
 
-def _witness(pair: Pair, side: Side, table: Table) -> Witness | None:
+def _witness(pair: Pair, side: DirectionFinding, table: Table) -> Witness | None:
     event, hits = side.shown, side.shown_hits
     if not hits.more:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
-from dpest.sampling.bounds.dependence import Trace, echo, worst_echo
+from dpest.sampling.bounds.dependence import BlockHits, echo, worst_echo
 from dpest.sampling.bounds.statement import Statement
 from dpest.sampling.race import Lap, Runner, Standing, race
 from dpest.sampling.runs.outcomes import row_keys
@@ -26,7 +26,7 @@ _ECHO_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundEvent:
     """An event to be bounded, and how it was found."""
 
     pair: Pair
@@ -37,10 +37,10 @@ class Found:
     scores: tuple[Any, Any]
     laws: ScoreLaws
     runner: Runner
-    trace: Trace  # hits in the samples that chose the event
+    trace: BlockHits  # hits in the samples that chose the event
 
 
-def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Found:
+def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> FoundEvent:
     """Race with the chosen attack's features; DP-Sniper and StatDP take the winning pair."""
     features = settings.features
     goal = _goal(settings, supply.block)
@@ -66,16 +66,16 @@ def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Fou
     columns = supply.sampler.columns
     event = replace(event, columns=None if columns is None else tuple(columns.tolist())).simplified()
     trace = _trace(event, choose, supply.block, supply.seed)
-    return Found(lap.runner.pair, statement, event, name, standings, (left, right), laws, lap.runner, trace)
+    return FoundEvent(lap.runner.pair, statement, event, name, standings, (left, right), laws, lap.runner, trace)
 
 
-def _trace(event: Event, samples: Sequence[Batch], block: int, seed: int) -> Trace:
+def _trace(event: Event, samples: Sequence[Batch], block: int, seed: int) -> BlockHits:
     """The hits of an event block by block."""
     whole = len(samples[0]) // block
     ties = stream(seed, int(Stage.TIES), 2)
     left, right = (event.contains(b, ties)[: whole * block].reshape(whole, block).sum(axis=1) for b in samples)
     echoes = [echo(row_keys(Batch(b.values[:_ECHO_ROWS])), block) for b in samples]
-    return Trace(block, left, right, worst_echo(echoes))
+    return BlockHits(block, left, right, worst_echo(echoes))
 
 
 def _samples(supply: Supply, lap: Lap, count: int) -> tuple[list[Batch], list[Batch]]:

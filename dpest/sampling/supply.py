@@ -18,7 +18,7 @@ from dpest.run.executors import Automatic
 from dpest.run.progress import Progress
 from dpest.run.streams import stream
 from dpest.sampling.bounds.common_noise import Blocks
-from dpest.sampling.bounds.dependence import Echo, Trace
+from dpest.sampling.bounds.dependence import BlockHits, Echo
 from dpest.sampling.bounds.statement import Counts
 from dpest.sampling.runs.blackbox import Form, Sampler
 from dpest.sampling.runs.outputs import Batch, joined
@@ -42,7 +42,7 @@ class Stage(IntEnum):
 
 
 @dataclass(frozen=True)
-class Where:
+class ChunkSetup:
     """Where chunks run, and what watches them."""
 
     executor: Executor | Automatic | None = None
@@ -125,7 +125,7 @@ class Supply:
     inputs: Sequence[Any]
     block: int
     seed: int
-    where: Where
+    where: ChunkSetup
     runs: int = 0
     salt: int = 0  # tells a second search from the first
     kept: dict[tuple[int, Stage], list[Batch]] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class Tally:
 
     counts: Counts
     failure: str | None = None
-    trace: Trace | None = None  # hits per block, in the order of the runs
+    trace: BlockHits | None = None  # hits per block, in the order of the runs
 
     def __add__(self, other: Tally) -> Tally:
         # What comes after a failure is not counted, so that the counts are those of a run that stopped there.
@@ -212,7 +212,7 @@ class CountChunk:
         sums = Blocks.of(size, *blocks)
         # Common noise is bounded block by block: a part of one is no block.
         hits_and_runs = (*sums.hits, whole * size) if self.common else (int(left.sum()), int(right.sum()), count)
-        return Tally(Counts(*hits_and_runs, hits_and_runs[2], sums), failure, Trace(size, *blocks))
+        return Tally(Counts(*hits_and_runs, hits_and_runs[2], sums), failure, BlockHits(size, *blocks))
 
     def _until_failure(self, index: int, count: int, failure: str) -> Tally:
         """The blocks before the one in which the mechanism fails under either input."""
@@ -245,7 +245,7 @@ class CountChunk:
         return stream(self.seed, int(Stage.TIES), side, self.first + index, place)
 
 
-def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:
+def count_event(work: CountChunk, count: int, where: ChunkSetup) -> Gathered[Tally]:
     """Count an event on `count` fresh outputs of each input."""
     chunks = Chunks(count, chunk_size(work.sampler))
     return run_chunks(
@@ -258,5 +258,5 @@ def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:
         progress=where.progress,
         message="bounding the event",
         key=f"final {work.first}",
-        known=(Tally, Counts, Blocks, Trace, Echo),
+        known=(Tally, Counts, Blocks, BlockHits, Echo),
     )

@@ -38,7 +38,7 @@ from dpest.lang.nodes import (
     linear,
     scaled,
 )
-from dpest.lang.plain import Unknown, evaluate, missing_draws
+from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
@@ -359,13 +359,13 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     _pin(value, ask, became)
     try:
         return _computed(x, became)
-    except Unknown:  # a draw that cancels in rationals, and need not in the program's own arithmetic
+    except Undetermined:  # a draw that cancels in rationals, and need not in the program's own arithmetic
         for draw in missing_draws(x, became):
             if has_finitely_many_points(linear(draw)):
                 became[id(draw)] = point(draw, ask)
     try:
         return _computed(x, became)
-    except Unknown:  # zero times a value that nobody asked for
+    except Undetermined:  # zero times a value that nobody asked for
         return _computed(value, became)
 
 

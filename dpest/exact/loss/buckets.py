@@ -103,14 +103,14 @@ def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Pat
     return Bucket(some.output.structure, constants, len(leaves[0]), tuple(groups))
 
 
-class _Told:
+class _ToldText:
     """Stands in the text of an output for a value that another one tells."""
 
     def __repr__(self) -> str:
         return "..."
 
 
-_TOLD = _Told()
+_TOLD = _ToldText()
 
 
 def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from dpest.exact.loss.blocks import Block, Kind
+from dpest.exact.loss.blocks import Block, CoordinateKind
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, searched
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup, best, capped, logs_at
@@ -45,7 +45,7 @@ def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
     if block.dimension == 0:
         logs = logs_at(block, np.empty((1, 0)))
         return BothWays(best(logs), best(logs.swapped()))
-    if block.kinds[0] is Kind.LATTICE:
+    if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
         return moved_vector(block) or on_space(block)
@@ -59,6 +59,7 @@ def _equal(block: Block) -> BothWays:
     """Equal laws: exactly zero, whatever rounding says."""
     if block.left.impossible:
         return BothWays(NOTHING, NOTHING)
-    log_p = block.left.log_total if block.kinds != (Kind.REAL,) else 0.0  # on a line an event is weighed when it is told
+    # On a line an event is weighed when it is told.
+    log_p = block.left.log_total if block.kinds != (CoordinateKind.REAL,) else 0.0
     zero = Sup(0.0, 0.0, 0.0, (), log_p, log_p) if log_p > -np.inf else NOTHING
     return BothWays(zero, zero)

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
-from dpest.exact.proof.certificate import Case, Certificate, Step
+from dpest.exact.proof.certificate import Certificate, PairKind, Step
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
-from dpest.exact.proof.policy import Policy, Shift, cost_of, is_whole
+from dpest.exact.proof.policy import InputShift, Policy, cost_of, is_whole
 from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.storage import digest_of
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational, exact
 
-NOTHING = Shift(ZERO)
+NOTHING = InputShift(ZERO)
 
 
 def check(certificate: Certificate) -> bool:
@@ -238,7 +238,7 @@ def _cell_key(region: Region) -> frozenset[Row]:
     return frozenset(cell(region))
 
 
-def total(steps: Iterable[Step], programs: Sequence[Sequence[Region]], cases: Sequence[Case]) -> Rational:
+def total(steps: Iterable[Step], programs: Sequence[Sequence[Region]], cases: Sequence[PairKind]) -> Rational:
     """The bound that the steps prove: the largest cost, added up over groups of outputs that share no draw.
 
     What arrives in one region from several is added up as probabilities are.

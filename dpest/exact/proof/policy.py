@@ -24,7 +24,7 @@ _MOST_VERTICES = 1 << 8  # of differences at which a cost is added up exactly; b
 
 
 @dataclass(frozen=True)
-class Shift:
+class InputShift:
     """constant + the sum of slope * change of an input."""
 
     constant: Rational
@@ -35,7 +35,7 @@ class Shift:
         return self.constant + sum((c * d.get(i, ZERO) for i, c in self.slopes), ZERO)
 
 
-Policy = dict[int, Shift]
+Policy = dict[int, InputShift]
 
 
 def cheapest_policy(region: Region, box: Box, inputs: Mapping[int, Law], known: Known) -> Policy | None:
@@ -198,7 +198,7 @@ class _Columns:
         for v, parts_ in self.constant.items():
             constant = sum((sign * point[column] for column, sign in parts_.items()), ZERO)
             slopes = [(i, point[self.program.index["S", v, i]]) for i in self.follows[v]]
-            shift = Shift(constant, tuple((i, c) for i, c in slopes if c))
+            shift = InputShift(constant, tuple((i, c) for i, c in slopes if c))
             if shift.constant or shift.slopes:
                 out.update(dict.fromkeys(self.small.members.get(v, (v,)), shift))
         return out
@@ -243,7 +243,7 @@ def cost_of(policy: Policy, laws: Mapping[int, Law], box: Box) -> Rational | Non
     return total
 
 
-def _extremes(shift: Shift, moves: Mapping[int, Range]) -> tuple[Rational, Rational]:
+def _extremes(shift: InputShift, moves: Mapping[int, Range]) -> tuple[Rational, Rational]:
     """The smallest and largest value of a shift over a box."""
     low = high = shift.constant
     for i, c in shift.slopes:

@@ -47,7 +47,7 @@ class Echo(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class BlockHits:
     """Hits of an event in each block of runs, in the order of the runs, under both inputs."""
 
     size: int
@@ -55,9 +55,9 @@ class Trace:
     right: Hits
     echo: Echo = Echo.NOWHERE
 
-    def __add__(self, other: Trace) -> Trace:
+    def __add__(self, other: BlockHits) -> BlockHits:
         assert self.size == other.size
-        return Trace(self.size, np.concatenate([self.left, other.left]), np.concatenate([self.right, other.right]))
+        return BlockHits(self.size, np.concatenate([self.left, other.left]), np.concatenate([self.right, other.right]))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Seen:
         return self.links < _LINKS or self.echo in (Echo.BEYOND, Echo.AGAIN)
 
 
-def look(trace: Trace) -> Seen:
+def look(trace: BlockHits) -> Seen:
     """The larger dependence under the two inputs, with both p-values paid for looking twice."""
     sides = (trace.left, trace.right)
     if not len(trace.left):
@@ -91,7 +91,7 @@ def look(trace: Trace) -> Seen:
     return Seen(dispersion, clumps, links, trace.echo)
 
 
-def shift(before: Trace, after: Trace) -> float:
+def shift(before: BlockHits, after: BlockHits) -> float:
     """A p-value of "the event is as probable in the later runs as in the earlier ones", by the spread of blocks."""
     found = [_shift(a / before.size, b / after.size) for a, b in ((before.left, after.left), (before.right, after.right))]
     return min(1.0, 2 * min(found))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpest.errors import UnsupportedOutput
-from dpest.trace.columns import HOLE, NAN_KEY, Columns, Group
+from dpest.trace.columns import HOLE, NAN_KEY, Columns, RowsOfShape
 
 Matrix = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -158,7 +158,7 @@ def encode_groups(columns: Columns) -> Batch:
     return Batch(values, names)
 
 
-def _group_leaves(group: Group, names: dict[int, str]) -> list[Any]:
+def _group_leaves(group: RowsOfShape, names: dict[int, str]) -> list[Any]:
     """The leaves of a group as numbers or arrays of numbers, with the keys of dicts before their values."""
     varying = iter(group.values)
     filled = (next(varying) if leaf is HOLE else math.nan if leaf == NAN_KEY else leaf for leaf in group.shape.leaves)

@@ -21,7 +21,7 @@ from dpest.sampling.runs.outcomes import Outcomes, tally
 from dpest.sampling.runs.outputs import Batch, encode_groups
 from dpest.sampling.runs.rows import Rows
 from dpest.trace.against_program import SECONDS
-from dpest.trace.columns import HOLE, Columns, Group, Rng, Shape, constant_key
+from dpest.trace.columns import HOLE, Columns, Rng, RowsOfShape, Shape, constant_key
 from dpest.trace.execute import execute
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.outputs import Flat
@@ -34,7 +34,7 @@ MOST_LOOKED_AHEAD = 500
 FEW_DECISIONS = 6  # of one run: up to 64 ways through the program are cheap to keep apart
 
 
-class Source(Protocol):
+class OutputSource(Protocol):
     """What can be sampled: outputs of a mechanism on one input."""
 
     def draw(self, data: Any, size: int, rng: Rng, /) -> Batch:
@@ -74,7 +74,7 @@ class TracedSampler:
         tree = self._tree(data)
         tree.look_ahead()
         pending = [(Rows.start(size, rng), tree.root)]
-        groups: list[Group] = []
+        groups: list[RowsOfShape] = []
         while pending:
             groups.append(self._one_way(*pending.pop(), pending, tree, data))
         return Columns(tuple(groups))
@@ -102,7 +102,7 @@ class TracedSampler:
             known = self._trees[id(data)] = (data, Tree())
         return known[1]
 
-    def _one_way(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, data: Any) -> Group:
+    def _one_way(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, data: Any) -> RowsOfShape:
         while isinstance(spot.content, Fork):
             rows, outcome = _part(rows, spot.content, pending)
             spot = spot.content.ways[outcome]
@@ -113,7 +113,7 @@ class TracedSampler:
             rows, spot = run.rows, run.spot
             spot.content = End.of(flat.structure, leaves)
         assert isinstance(spot.content, End)
-        return Group(spot.content.shape, tuple(rows.value(node) for node in spot.content.nodes), rows.size)
+        return RowsOfShape(spot.content.shape, tuple(rows.value(node) for node in spot.content.nodes), rows.size)
 
 
 @dataclass(eq=False)

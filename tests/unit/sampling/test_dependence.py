@@ -14,7 +14,7 @@ import pytest
 import dpest
 from dpest.errors import DependentRuns, MechanismError
 from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
-from dpest.sampling.bounds.dependence import Echo, Trace, Unit, echo, look, shift
+from dpest.sampling.bounds.dependence import BlockHits, Echo, Unit, echo, look, shift
 from dpest.sampling.runs.closures import unpicklable
 from dpest.sampling.runs.outputs import encode_array
 from dpest.sampling.runs.workers import same_noise
@@ -30,8 +30,8 @@ def audit(mechanism: Any, samples: int = 4000, **more: Any) -> dpest.audit.Audit
     return dpest.audit(mechanism, PAIR, **{"samples": samples, "seed": 1, "progress": quiet, **more})
 
 
-def trace(left: Any, right: Any, size: int) -> Trace:
-    return Trace(size, np.asarray(left), np.asarray(right))
+def trace(left: Any, right: Any, size: int) -> BlockHits:
+    return BlockHits(size, np.asarray(left), np.asarray(right))
 
 
 def test_independent_hits_are_not_suspected_more_often_than_allowed() -> None:
