@@ -10,7 +10,7 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import show
 from dpest.sampling.audit.additive import Additive
 from dpest.sampling.audit.attacks import Attack, attack_from_dict, attack_to_dict
 from dpest.sampling.audit.cells import Cells, Reading

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import show
 from dpest.sampling.audit.additive import Additive
 from dpest.sampling.audit.cells import Cells
 from dpest.sampling.audit.outputs import Matrix

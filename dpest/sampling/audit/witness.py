@@ -15,6 +15,7 @@ import scipy
 
 from dpest.errors import InvalidInput, MechanismError
 from dpest.inputs.pairs import Pair
+from dpest.inputs.shown import brief_event
 from dpest.results import Direction
 from dpest.run.executors import opened
 from dpest.run.streams import resolve_seed
@@ -130,8 +131,9 @@ class AuditWitness:
 
     def __str__(self) -> str:
         c = self.counts
+        event = brief_event(str(self.event))
         return (
-            f"{self.event}: {c.left:,} of {c.trials_left:,} runs under D, {c.right:,} of {c.trials_right:,} under D' "
+            f"{event}: {c.left:,} of {c.trials_left:,} runs under D, {c.right:,} of {c.trials_right:,} under D' "
             f"({self.direction.value}{'' if self.stake is None else ', on the same noise'}; "
             f"log ratio >= {self.lower:.6g} with confidence {self.confidence:g})"
         )
