@@ -73,7 +73,19 @@ def as_parameters(params: Any, keywords: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def generate_patterns(n: int) -> dict[str, tuple[list[float], list[float]]]:
-    """The seven input patterns for `n` queries: name -> (D, D')."""
+    """The seven input patterns: pairs in which every value changes by at most 1.
+
+    Args:
+        n: how many values the inputs have.
+
+    Returns:
+        A dict from the name of each pattern to (D, D').
+
+    Example:
+        >>> import dpest
+        >>> dpest.generate_patterns(3)["one_above"]
+        ([1.0, 1.0, 1.0], [2.0, 1.0, 1.0])
+    """
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidInput(f"the number of queries n must be a whole number >= 1, got {n!r}")
     n = int(n)

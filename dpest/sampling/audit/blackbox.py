@@ -166,7 +166,26 @@ def sampler(
     timeout: float | None = None,
     errors: str | None = None,
 ) -> Sampler:
-    """A mechanism with its way of being called: "plain", "rng", "vectorised" or "traced"; by its signature if not said."""
+    """A mechanism with its way of being called, for `dpest.audit`.
+
+    Args:
+        mechanism: any callable.
+        form: "plain" (data), "rng" (data, generator), "vectorised" (data, size, generator) or "traced" (dpest draws); None reads
+            it off the signature.
+        params: parameters of the mechanism.
+        timeout: seconds that one call may take.
+        errors: "outcome" makes an exception an output; None ends the audit.
+
+    Returns:
+        What `dpest.audit` takes in place of the mechanism.
+
+    Example:
+        >>> import dpest
+        >>> many = dpest.sampler(lambda x, size, rng: x + rng.laplace(size=size), form="vectorised")
+        >>> r = dpest.audit(many, (0, 1), samples=2000, seed=1, progress=False)
+        >>> 0.5 < r.lower <= 1
+        True
+    """
     if isinstance(mechanism, Sampler):
         return mechanism
     if not callable(mechanism):
