@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from dpest.algorithms import Algorithm, gallery  # noqa: E402
-from dpest.inputs.pairs import show  # noqa: E402
+from dpest.inputs.shown import show  # noqa: E402
 from dpest.report.build import algorithm_entry, report  # noqa: E402
 from dpest.report.data import Entry  # noqa: E402
 from dpest.report.document import everywhere_text  # noqa: E402

@@ -24,7 +24,7 @@ FEW = 1000  # samples, where sampling is the method: the plan is asked for, not 
 @timeout_option
 def command(as_json: bool, **options: Any) -> None:
     """The dependence graph of TARGET in words, the method that its loss is found by, and why."""
-    from dpest.inputs.pairs import show
+    from dpest.inputs.shown import brief, show
     from dpest.report.dependence import dependence_text
 
     asked = question(options)
@@ -36,7 +36,7 @@ def command(as_json: bool, **options: Any) -> None:
         click.echo(json.dumps({"input": show(data), **graph, "method": result.method, "reason": result.reason}, indent=2))
         return
     words = "has conditions that cannot be traced" if found is None else dependence_text(found)
-    click.echo(f"{asked.target.name} on the input {show(data)}\n{words}")
+    click.echo(f"{asked.target.name} on the input {brief(data)}\n{words}")
     click.echo(f"method {result.method}: {result.reason}")
 
 

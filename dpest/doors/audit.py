@@ -64,9 +64,38 @@ def audit(
 ) -> AuditResult:
     """A lower bound on the privacy loss of any callable, from samples, with the event that shows it.
 
-    `samples` is the number of final samples of each input; training and choice use as many more each, up to a million.
-    With `claim`, the audit stops as soon as the claim is refuted.  `result.bits` answers for the floating-point representation.
-    Parameters of the mechanism are keywords; one whose name collides goes into `params={...}`.
+    Args:
+        mechanism: any callable of its input; `dpest.sampler` says how it is to be called where its signature does not.
+        pairs: (D, D'), a list of such pairs, or a dict of named ones.
+        n: in place of pairs: the input patterns with n values.
+        adjacency: with n: "linf" or "l1".
+        claim: the epsilon that is claimed; the audit stops as soon as it is refuted.
+        delta: the delta of the claim.
+        attack: "auto" (all that is known here), "sniper" or "statdp": those two as published.
+        features: "auto", or what events may look at: "table", "half-lines", "values", "differences", "pooled",
+            "pooled differences", "bits", or several of them.
+        c: the probability of the event to aim at, "auto" or a number.
+        samples: final samples of each input; training and choice use as many more each, up to a million.
+        confidence: of the bound.
+        seed: of the random streams; the same seed gives the same answer.
+        executor: a number of processes, or a `concurrent.futures.Executor`.
+        checkpoint: a file that keeps what was counted; the same question goes on from it.
+        classifier: of "sniper": its name, or an estimator in the manner of scikit-learn.
+        timeout: seconds that one call of the mechanism may take.
+        errors: "outcome" makes an exception of the mechanism an output; None ends the audit.
+        progress: None (a bar on a terminal), False, True, or a function of (done, total, message).
+        params: parameters of the mechanism as a dict; for those whose names collide with these.
+        keywords: parameters of the mechanism.
+
+    Returns:
+        An `AuditResult`: lower, the point estimate, the pair, the witness with its counts; `bits` speaks about the floating-point
+        representation of the outputs.
+
+    Example:
+        >>> import dpest, random
+        >>> r = dpest.audit(lambda x: x + random.expovariate(1), (0, 1), samples=2000, seed=1, progress=False)
+        >>> r.lower > 1
+        True
     """
     start = time.perf_counter()
     check_progress(progress)

@@ -70,15 +70,25 @@ def prove(
 ) -> Result | Sweep:
     """The privacy loss of `mechanism(data, **parameters)` over all adjacent inputs, with a proof and the worst pair.
 
-    `data` is a list of `n` unknown rows, or one bare value where `n` is not given; `n=[1, 2, 4]` shows how the loss grows.
-    `adjacency` is "linf", "l1", "monotone" (numbers that move by at most `sensitivity`), "replace" or "add_remove" (rows).
-    `domain` names the values of a row: (low, high), int, a finite list, set or range (all pairs are then enumerated), or a
-    tuple or dict of domains. Parameters of the mechanism are keywords; one whose name collides goes into `params={...}`.
+    Args:
+        mechanism: a function of its input, written with dpest draws, numpy.random or random.
+        n: how many rows the input has; None for one bare value; [1, 2, 4] for a table that shows how the loss grows.
+        adjacency: "linf", "l1", "monotone" (numbers that move by at most `sensitivity`), "replace" or "add_remove" (rows).
+        sensitivity: by how much a number may change.
+        domain: the values of a row: (low, high), int, a finite list, set or range (all pairs are then enumerated), or a tuple or
+            dict of domains; None for any number.
+        progress: None (a bar on a terminal), False, True, or a function of (done, total, message).
+        params: parameters of the mechanism as a dict; for those whose names collide with these.
+        keywords: parameters of the mechanism.
 
-    >>> import dpest
-    >>> p = dpest.prove(lambda x, b: x[0] + dpest.laplace(b), n=1, b=10)
-    >>> print(f"{p.lower:.3f} {p.upper:.3f} {p.proof.check()}")
-    0.100 0.100 True
+    Returns:
+        A `Result` whose `upper` holds for every adjacent pair and whose `lower` is the loss of `pair`; a table for several n.
+
+    Example:
+        >>> import dpest
+        >>> p = dpest.prove(lambda x, b: x[0] + dpest.laplace(b), n=1, b=10)
+        >>> print(f"{p.lower:.3f} {p.upper:.3f} {p.proof.check()}")
+        0.100 0.100 True
     """
     check_progress(progress)
     if isinstance(n, list | tuple | range):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpest.errors import MissingExtra
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import brief
 from dpest.report.data import Entry, Report
 from dpest.report.document import ALL_INPUTS, count_text, everywhere_rows, summary_header, summary_row, verdict_words
 from dpest.report.numbers import number
@@ -141,8 +141,8 @@ def pair_rows(result: Result) -> tuple[PairRow, ...]:
     return tuple(
         PairRow(
             name=p.pair.name or f"pair {i}",
-            left=show(p.pair.left),
-            right=show(p.pair.right),
+            left=brief(p.pair.left),
+            right=brief(p.pair.right),
             forward=number(p.forward, 10),
             backward=number(p.backward, 10),
             worst=p.pair == result.pair,

@@ -18,7 +18,7 @@ from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.strata import Stratum
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import show
 from dpest.numerics.rationals import Rational
 from dpest.report.data import OutputTable
 from dpest.report.line import carrying_line, line_through

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dpest.inputs.pairs import Pair
+from dpest.inputs.shown import brief_event
 from dpest.numerics import binomial
 from dpest.numerics.bracket import Bracketed
 
@@ -59,7 +60,7 @@ class Witness:
     def __str__(self) -> str:
         verb = "tends to" if self.limit else "is"
         return (
-            f"{self.event}: {self.measure} {_number(self.left, self.log_left)} under D, "
+            f"{brief_event(self.event)}: {self.measure} {_number(self.left, self.log_left)} under D, "
             f"{_number(self.right, self.log_right)} under D' (log ratio {verb} {self.loss:.12g}, {self.direction.value})"
         )
 
@@ -128,10 +129,11 @@ class DeltaWitness:
     def __str__(self) -> str:
         likely, other = ("D", "D'") if self.direction is Direction.LEFT else ("D'", "D")
         p, q = (self.left, self.right) if self.direction is Direction.LEFT else (self.right, self.left)
+        event = brief_event(self.event)
         if math.isnan(p):
-            return f"S: {self.event}; P(S) under {likely} exceeds e^{self.epsilon:g} P(S) under {other} by {self.delta:.6g}"
+            return f"S: {event}; P(S) under {likely} exceeds e^{self.epsilon:g} P(S) under {other} by {self.delta:.6g}"
         return (
-            f"S: {self.event}; P(S) = {p:.6g} under {likely}, e^{self.epsilon:g} P(S) = {_exp(self.epsilon) * q:.6g} under "
+            f"S: {event}; P(S) = {p:.6g} under {likely}, e^{self.epsilon:g} P(S) = {_exp(self.epsilon) * q:.6g} under "
             f"{other}, difference {self.delta:.6g}"
         )
 

@@ -16,6 +16,7 @@ import scipy
 
 from dpest.errors import InvalidInput, MechanismError
 from dpest.inputs.pairs import Pair
+from dpest.inputs.shown import brief_event
 from dpest.results import Direction, Witness
 from dpest.results.pair import witness_to_dict
 from dpest.results.result import agree
@@ -155,8 +156,9 @@ class AuditWitness(Witness):
 
     def __str__(self) -> str:
         c = self.counts
+        event = brief_event(str(self.event))
         return (
-            f"{self.event}: {c.left:,} of {c.trials_left:,} runs under D, {c.right:,} of {c.trials_right:,} under D' "
+            f"{event}: {c.left:,} of {c.trials_left:,} runs under D, {c.right:,} of {c.trials_right:,} under D' "
             f"({self.direction.value}{'' if self.stake is None else ', on the same noise'}; "
             f"log ratio >= {self.lower:.6g} with confidence {self.confidence:g})"
         )

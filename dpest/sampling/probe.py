@@ -11,7 +11,7 @@ import cloudpickle
 import numpy as np
 
 from dpest.errors import DependentRuns, MechanismError, MechanismRaised
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import brief
 from dpest.run.executors import Automatic
 from dpest.sampling.runs.blackbox import Form, Sampler
 from dpest.sampling.runs.blackbox import raised as mechanism_raised
@@ -77,7 +77,7 @@ def _must_run(sampler: Sampler, data: Any, batch: Batch) -> None:
         cause = sampler.failure(data, np.random.Generator(np.random.SFC64(0)))
         if cause is not None:
             raise mechanism_raised(data, cause) from cause
-        raise MechanismRaised(f"the mechanism {raised[0]} in each of {len(batch)} runs on the input {show(data)}")
+        raise MechanismRaised(f"the mechanism {raised[0]} in each of {len(batch)} runs on the input {brief(data)}")
 
 
 def _fresh(sampler: Sampler, data: Any, seed: int, key: int) -> Batch:

@@ -19,7 +19,8 @@ from dpest.exact.loss.logs import logs_at
 from dpest.exact.loss.parts import line_places
 from dpest.exact.loss.strata import Stratum
 from dpest.exact.loss.witness import Name, show_output
-from dpest.inputs.pairs import Pair, show
+from dpest.inputs.pairs import Pair
+from dpest.inputs.shown import show
 from dpest.numerics.logspace import Floats
 from dpest.results import DeltaWitness, Direction
 from dpest.trace.outputs import rebuild
@@ -94,7 +95,7 @@ def _constant(bucket: Bucket) -> str:
         leaves[i] = value
     for group in bucket.groups:
         for position, value in group.strata[0].leaves:
-            leaves[position] = value.value if isinstance(value, Constant) else Name("x")
+            leaves[position] = value.value if isinstance(value, Constant) else Name("any")
     return show_output(rebuild(bucket.structure, leaves))
 
 
@@ -156,7 +157,7 @@ def _filled(bucket: Bucket, stratum: Stratum, value: float | None) -> str:
         leaves[i] = x
     for group in bucket.groups:
         for position, x in group.strata[0].leaves:
-            leaves[position] = x.value if isinstance(x, Constant) else Name("x")
+            leaves[position] = x.value if isinstance(x, Constant) else Name("any")
     for position, x in stratum.leaves:
         leaves[position] = x.value if isinstance(x, Constant) else Name("x") if value is None else value
     return show_output(rebuild(bucket.structure, leaves))

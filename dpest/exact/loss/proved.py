@@ -29,6 +29,7 @@ _FARTHER = (1, 16, 256, 4096, 65536)  # heavier tails come to their limits later
 _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
+_JOINTS = 4.0  # units in the last place: two constants with two roundings each
 _WELL = 1e-6  # the relative error up to which a piece is known well
 
 
@@ -81,8 +82,20 @@ class _Line:
         if window is not None:
             self.edges = [-window, *(e for e in self.edges if abs(e) < window), window]
         self.kinks = np.array([float(e) for e in self.edges])
+        self.rounding = self._rounding()
         self.places: list[LimitPlace] = []
         self.alone: list[Alone] = []
+
+    def _rounding(self) -> Rational:
+        """How far kinks that coincide in the author's formula may lie apart in a law of several parts.
+
+        Such a law is put together at constants that the program works out in different ways for its different parts
+        (`-C + (l + C)` for the end of one, `l` for the beginning of the next): each has a rounding or two of the largest
+        number in it. Nothing is claimed of outputs in between. A law of one part has no such joints, and no such leave.
+        """
+        if min(len(self.p), len(self.q)) < 2 or self.window is not None:
+            return ZERO
+        return exact(_JOINTS * float(np.spacing(np.max(np.abs(self.kinks)))))
 
     def answer(self, worth: tuple[float, float]) -> BothWays:
         cells = self._cells()
@@ -145,7 +158,7 @@ class _Line:
     def _cells(self) -> list[Cell]:
         out = [c for side in (-1, 1) if self.window is None and (c := self._outer(side))]
         for low, high in zip(self.edges, self.edges[1:], strict=False):
-            if _without_numbers(low, high):
+            if _without_numbers(low, high) or high - low <= self.rounding:
                 continue
             p, q = self.active((low + high) / 2)
             if self._both(p, q, 0.5 * (float(low) + float(high))):

@@ -19,7 +19,7 @@ from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.shift import release
 from dpest.exact.loss.undone import Layer, evaluated
 from dpest.exact.loss.undone import shown as with_layers
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import LONG, show
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails
@@ -57,7 +57,7 @@ def describe(loss: Loss, swapped: bool) -> OutputEvent | None:
     clauses: list[str] = []
     log_p = log_q = 0.0
     measure, limit = "probability", False
-    letters = _letters()
+    letters = _letters(loss.bucket.size)
     for part in loss.parts:
         told = _part(part, leaves, letters, swapped)
         clauses += told.clauses
@@ -85,10 +85,7 @@ def _dressed(layers: tuple[Layer, ...], leaf: Any) -> Any:
 
 
 def show_output(x: Any) -> str:
-    """An output as its author would write it, cut off where it is long."""
-    if isinstance(x, list | tuple) and len(x) > 24:
-        inner = ", ".join(show_output(v) for v in x[:20])
-        return f"{'[' if isinstance(x, list) else '('}{inner}, ... {len(x)} values{']' if isinstance(x, list) else ')'}"
+    """An output as its author would write it, in full: what prints it shortens it (`dpest.inputs.shown`)."""
     if isinstance(x, list | tuple):
         inner = ", ".join(show_output(v) for v in x)
         return f"[{inner}]" if isinstance(x, list) else f"({inner}{',' if len(x) == 1 else ''})"
@@ -106,12 +103,15 @@ class _Told:
     limit: bool
 
 
-def _letters() -> Callable[[], str]:
+def _letters(size: int) -> Callable[[int], str]:
+    """The name of a leaf: x, y, z, x1, ... in turn; in a long output xK for the value at place K."""
+    if size > LONG:
+        return lambda position: f"x{position}"
     names = itertools.chain("xyz", (f"x{i}" for i in itertools.count(1)))
-    return lambda: next(names)
+    return lambda position: next(names)
 
 
-def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swapped: bool) -> _Told:
+def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[int], str], swapped: bool) -> _Told:
     """Fills in the leaves of one group, and says what its random ones must be."""
     stratum = part.stratum
     place = np.full(sum(len(m) for m in stratum.members), np.nan)
@@ -129,7 +129,9 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swap
         if isinstance(value, Constant):
             leaves[position] = value.value
         else:
-            leaves[position] = _leaf(stratum.frame, value, place, lattice, letters)
+            leaves[position] = _leaf(stratum.frame, value, place, lattice)
+            if leaves[position] is None:
+                leaves[position] = Name(letters(position))
             if isinstance(leaves[position], Name):
                 names[value] = leaves[position]
     there = [_placed(stratum.frame, j, t) for j, t in enumerate(place)]
@@ -138,13 +140,13 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swap
     return told
 
 
-def _leaf(frame: Frame, leaf: int, place: Floats, lattice: set[int], letters: Callable[[], str]) -> Any:
-    """What stands at a random leaf: its value where it is a single point, else a letter."""
+def _leaf(frame: Frame, leaf: int, place: Floats, lattice: set[int]) -> float | None:
+    """The value of a random leaf where it is a single point."""
     row = frame.restore[leaf]
     used = [i for i, c in enumerate(row) if c]
     if used and all(i in lattice and math.isfinite(place[i]) for i in used):
         return float(sum(row[i] * frame.place(i, place[i]) for i in used))
-    return Name(letters())
+    return None
 
 
 def _placed(frame: Frame, j: int, t: float) -> float:

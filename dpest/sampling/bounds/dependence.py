@@ -13,7 +13,7 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, gammaincc, ndtr, pdtrc
+from scipy.special import bdtr, bdtrc, gammainc, gammaincc, ndtr, pdtrc
 
 Hits = NDArray[np.int64]
 
@@ -92,19 +92,33 @@ def look(trace: BlockHits) -> Seen:
 
 
 def shift(before: BlockHits, after: BlockHits) -> float:
-    """A p-value of "the event is as probable in the later runs as in the earlier ones", by the spread of blocks."""
-    found = [_shift(a / before.size, b / after.size) for a, b in ((before.left, after.left), (before.right, after.right))]
-    return min(1.0, 2 * min(found))
+    """A p-value of "the event is as probable in the later runs as in the earlier ones"."""
+    sides = ((before.left, after.left), (before.right, after.right))
+    return min(1.0, 2 * min(_shift(a, before.size, b, after.size) for a, b in sides))
 
 
-def _shift(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def _shift(a: Hits, size: int, b: Hits, other_size: int) -> float:
+    """The larger of two p-values: by the spread of blocks, for many hits, and by their number as if independent, for few."""
     if min(len(a), len(b)) < FEWEST_BLOCKS:
         return 1.0
+    return max(_shift_by_blocks(a / size, b / other_size), _shift_by_counts(a, size, b, other_size))
+
+
+def _shift_by_blocks(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     spread = float(np.var(a, ddof=1) / len(a) + np.var(b, ddof=1) / len(b))
     gap = abs(float(a.mean() - b.mean()))
     if spread == 0:
         return 1.0 if gap == 0 else 0.0
     return 2 * float(ndtr(-gap / math.sqrt(spread)))
+
+
+def _shift_by_counts(a: Hits, size: int, b: Hits, other_size: int) -> float:
+    """Given all hits, those of one part are binomial: blocks without a hit have no spread, and say little all the same."""
+    runs, other_runs = len(a) * size, len(b) * other_size
+    hits, total, share = int(a.sum()), int(a.sum() + b.sum()), runs / (runs + other_runs)
+    if 2 * total > runs + other_runs:  # of hits and misses, the rarer ones
+        hits, total = runs - hits, runs + other_runs - total
+    return min(1.0, 2 * float(min(bdtr(hits, total, share), bdtrc(hits - 1, total, share) if hits else 1.0)))
 
 
 def _dispersion(hits: Hits, size: int) -> float:

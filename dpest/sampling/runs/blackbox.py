@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
-from dpest.inputs.pairs import as_parameters, show
+from dpest.inputs.pairs import as_parameters
+from dpest.inputs.shown import brief
 from dpest.run.streams import stream
 from dpest.sampling.runs.copies import restored, snapshot
 from dpest.sampling.runs.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
@@ -154,7 +155,7 @@ class Sampler:
 
 def raised(data: Any, error: Exception) -> MechanismRaised:
     """The error that names the input on which a mechanism raised."""
-    return MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {show(data)}: {error}")
+    return MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {brief(data)}: {error}")
 
 
 def sampler(
@@ -165,7 +166,26 @@ def sampler(
     timeout: float | None = None,
     errors: str | None = None,
 ) -> Sampler:
-    """A mechanism with its way of being called: "plain", "rng", "vectorised" or "traced"; by its signature if not said."""
+    """A mechanism with its way of being called, for `dpest.audit`.
+
+    Args:
+        mechanism: any callable.
+        form: "plain" (data), "rng" (data, generator), "vectorised" (data, size, generator) or "traced" (dpest draws); None reads
+            it off the signature.
+        params: parameters of the mechanism.
+        timeout: seconds that one call may take.
+        errors: "outcome" makes an exception an output; None ends the audit.
+
+    Returns:
+        What `dpest.audit` takes in place of the mechanism.
+
+    Example:
+        >>> import dpest
+        >>> many = dpest.sampler(lambda x, size, rng: x + rng.laplace(size=size), form="vectorised")
+        >>> r = dpest.audit(many, (0, 1), samples=2000, seed=1, progress=False)
+        >>> 0.5 < r.lower <= 1
+        True
+    """
     if isinstance(mechanism, Sampler):
         return mechanism
     if not callable(mechanism):

@@ -10,14 +10,14 @@ from types import FrameType
 from typing import Any
 
 from dpest.errors import MechanismError
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import brief
 
 
 class MechanismHangs(MechanismError):
     """One call of the mechanism did not end within the time limit."""
 
     def __init__(self, seconds: float, data: Any) -> None:
-        super().__init__(f"the mechanism did not answer within {seconds:g} s on the input {show(data)}")
+        super().__init__(f"the mechanism did not answer within {seconds:g} s on the input {brief(data)}")
         self.seconds = seconds
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import show
 from dpest.sampling.runs.outputs import Matrix
 from dpest.sampling.scores.additive import Additive
 from dpest.sampling.scores.cells import Cells

@@ -10,7 +10,7 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import show
 from dpest.sampling.runs.outputs import MISSING, Batch
 from dpest.sampling.scores.additive import Additive
 from dpest.sampling.scores.attacks import Attack, attack_from_dict, attack_to_dict

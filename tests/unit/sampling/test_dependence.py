@@ -65,6 +65,16 @@ def test_a_shift_between_stages_shows() -> None:
     assert shift(before, after) < 1e-6 < shift(before, trace(*rng.binomial(32, 0.3, (2, 100)), 32))
 
 
+def test_a_rare_event_that_few_runs_miss_is_no_shift() -> None:
+    """Two thousand runs of an event of probability 5e-4 often show none: their blocks have no spread at all."""
+    rng = np.random.default_rng(8)
+    before = trace(*rng.binomial(2048, 5e-4, (2, 488)), 2048)
+    nothing = np.zeros(64, dtype=np.int64)
+    assert shift(before, trace(nothing, nothing, 32)) > 0.1
+    often = trace(*rng.binomial(2048, 0.05, (2, 488)), 2048)
+    assert shift(often, trace(nothing, nothing, 32)) < 1e-6
+
+
 def test_noise_that_comes_again_is_seen_and_coarse_noise_is_not() -> None:
     rng = np.random.default_rng(4)
     fresh = rng.integers(0, 2**60, 2000).astype(np.uint64)
