@@ -30,6 +30,7 @@ from dpest.trace.hidden_randomness import Watch
 from dpest.trace.images import in_one_form
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
+from dpest.trace.memory import nodes_forgotten
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
@@ -102,7 +103,8 @@ def trace(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
+    watch = Watch(mechanism, data, params, lambda: program(one_run()))
+    with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, check_seconds, kept, loop_weight, lambda: is_rewritten(mechanism))
     paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
     return replace(traced, paths=paths, seeded=tuple(held.seeded))
@@ -159,7 +161,7 @@ def trace_on_unknown(
         return execute(run, mechanism, data, params)
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
-    with watch, standing_in(mechanism, data, params):
+    with nodes_forgotten(), watch, standing_in(mechanism, data, params):
         search = _PathSearch(limits)
         search.explored(program, rewrite)
         return search.found(None)

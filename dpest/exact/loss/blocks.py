@@ -18,6 +18,7 @@ from dpest.exact.inference.component import Component, Parts, Placed
 from dpest.exact.inference.eliminate import Measure, eliminate
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Factor
+from dpest.exact.inference.stars import Spokes
 from dpest.numerics.logspace import Floats, log_sum
 
 MOST_POINTS = 400_000
@@ -37,6 +38,7 @@ class Measures:
     def __init__(self) -> None:
         self.known: dict[Component, Measure] = {}
         self.answers: dict[Any, Any] = {}
+        self.spokes: Spokes = {}
 
     def of(self, component: Component) -> Measure:
         """The component's measure on its outputs."""

@@ -119,7 +119,7 @@ def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:
 
 def _conditions(path: Path, measures: Measures) -> list[Placed]:
     """The components of a path's conditions; a path that takes part in several pairs is split once."""
-    return measures.once(("path", id(path)), path, lambda: condition_components(path.conditions, path.loops))
+    return measures.once(("path", id(path)), path, lambda: condition_components(path.conditions, path.loops, measures.spokes))
 
 
 def _equal(a: Any, b: Any) -> bool:

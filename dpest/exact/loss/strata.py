@@ -186,7 +186,7 @@ def constant_stratum(
 
 def _placed(case: Expansion, measures: Measures) -> list[Placed]:
     """The components of a case's conditions, split once."""
-    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals, case.loops))
+    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals, case.loops, measures.spokes))
 
 
 def _stratum(

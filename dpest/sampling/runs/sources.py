@@ -24,6 +24,7 @@ from dpest.trace.against_program import SECONDS
 from dpest.trace.columns import HOLE, Columns, Rng, RowsOfShape, Shape, constant_key
 from dpest.trace.execute import execute
 from dpest.trace.hidden_randomness import Watch
+from dpest.trace.memory import nodes_forgotten
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Replay, Unusual, differs, mark
@@ -75,8 +76,9 @@ class TracedSampler:
         tree.look_ahead()
         pending = [(Rows.start(size, rng), tree.root)]
         groups: list[RowsOfShape] = []
-        while pending:
-            groups.append(self._one_way(*pending.pop(), pending, tree, data))
+        with nodes_forgotten():
+            while pending:
+                groups.append(self._one_way(*pending.pop(), pending, tree, data))
         return Columns(tuple(groups))
 
     def check(self, data: Any, seconds: float = SECONDS) -> None:
