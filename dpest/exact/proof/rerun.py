@@ -152,7 +152,7 @@ class _Rerun:
             if step.apart is not None or not all(_slack(r, (), after) >= 0 for r in bare):
                 continue
             if step.policy is not None:
-                out.update({v: float(s.at({i: known[change(i)] for i, _ in s.slopes})) for v, s in step.policy.items()})
+                out.update({v: float(s.exactly({i: known[change(i)] for i, _ in s.terms})) for v, s in step.policy.items()})
             elif step.crossing is not None:
                 for v, terms, constant in step.crossing.shifts:
                     out[v] = float(constant + sum(c * known[i] for i, c in terms))

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import InvalidInput
+from dpest.exact.inference.expressions import expr
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.cross import Crossing
-from dpest.exact.proof.policy import InputShift
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws import continuous as c
@@ -126,7 +126,7 @@ def _end(x: Rational | None) -> str | None:
 def _step(step: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"case": step.case, "source": step.source, "target": step.target, "cost": str(step.cost)}
     if step.policy is not None:
-        out["shifts"] = {str(v): [str(s.constant), _terms(s.slopes)] for v, s in step.policy.items() if s.constant or s.slopes}
+        out["shifts"] = {str(v): [str(s.constant), _terms(s.terms)] for v, s in step.policy.items() if s.constant or s.terms}
     if step.apart is not None:
         out["apart"] = _terms(step.apart)
     if step.crossing is not None:
@@ -199,7 +199,7 @@ def _read_step(data: Mapping[str, Any]) -> Any:
 
     policy = None
     if "shifts" in data:
-        policy = {int(v): InputShift(exact(s[0]), _read_terms(s[1])) for v, s in data["shifts"].items()}
+        policy = {int(v): expr(_read_terms(s[1]), exact(s[0])) for v, s in data["shifts"].items()}
     crossing = None
     if "crossing" in data:
         x = data["crossing"]

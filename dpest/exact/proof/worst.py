@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpest.exact.inference.expressions import Expr, number
 from dpest.exact.proof.cells import cell
 from dpest.exact.proof.certificate import PairKind, Step
 from dpest.exact.proof.cross import conditions
-from dpest.exact.proof.policy import InputShift, Policy
+from dpest.exact.proof.policy import Policy
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.upper import Traced, Upper
 from dpest.lang.nodes import Linear, Rounded, ancestors, children, linear
@@ -178,8 +179,8 @@ def _vertices(ends: Sequence[tuple[float, ...]]) -> Iterator[tuple[float, ...]]:
     return iter([tuple(e[1] for e in ends), tuple(e[0] for e in ends), tuple(e[i % 2] for i, e in enumerate(ends))])
 
 
-def _at(shift: InputShift, d: Point) -> float:
-    return float(shift.constant) + sum(float(c) * d.get(i, 0.0) for i, c in shift.slopes)
+def _at(shift: Expr, d: Point) -> float:
+    return float(shift.constant) + sum(float(c) * d.get(i, 0.0) for i, c in shift.terms)
 
 
 def _hard_sets(region: Region, policy: Policy, d: Point) -> Iterator[frozenset[int]]:
@@ -193,7 +194,7 @@ def _hard_sets(region: Region, policy: Policy, d: Point) -> Iterator[frozenset[i
 
 
 def _slack(row: Row, policy: Policy, d: Point) -> float:
-    return sum(float(c) * (_at(policy.get(v, InputShift(ZERO)), d) if v >= 0 else d.get(v, 0.0)) for v, c in row.terms)
+    return sum(float(c) * (_at(policy.get(v, number(ZERO)), d) if v >= 0 else d.get(v, 0.0)) for v, c in row.terms)
 
 
 def _moved(row: Row, d: Point) -> bool:
