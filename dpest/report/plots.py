@@ -89,7 +89,8 @@ def plot_points(points: Sequence[ProfilePoint], epsilon: float, result: Result |
     ax.plot(xs, [max(p.delta, 0.1 * tiny) for p in points], color="black")  # what is zero leaves at the bottom
     low, high = [max(p.lower, 0.1 * tiny) for p in points], [max(p.upper, 0.1 * tiny) for p in points]
     ax.fill_between(xs, low, high, color="0.8", linewidth=0)
-    ax.set(yscale="log", ylim=(tiny, None))
+    top = max(max(high), 10 * tiny)  # a curve that hardly falls lies inside the frame, not on it
+    ax.set(yscale="log", ylim=(tiny, 2 * top))
     if epsilon < math.inf:
         ax.axvline(epsilon, color="black", linestyle=":", linewidth=1)
         place: dict[str, Any] = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
