@@ -72,7 +72,7 @@ def check_against_program(traced: Trace, program: Program, seconds: float) -> No
     rounds = Rounds(seconds)
     for i in rounds:
         aimed = i % 2 == 1
-        run = PlainRun(source, aims if aimed else None)
+        run = PlainRun(source, aims if aimed else None, together=traced.counted)
         output = run_plainly(program, run)
         met = _Met(run, places)
         path = met.path(tree)

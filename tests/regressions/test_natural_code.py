@@ -59,6 +59,70 @@ def _inverted(x: int, rng: np.random.Generator) -> Any:
     return ~rng.integers(0, 4) if x else -1 - rng.integers(0, 4)
 
 
+def _staircase(x: float, rng: np.random.Generator) -> Any:
+    """Geng and Viswanath 2014, as in their Algorithm 1, epsilon 1."""
+    gamma = 1 / (1 + math.exp(0.5))
+    sign = rng.choice([-1, 1])
+    steps = rng.geometric(1 - math.exp(-1)) - 1
+    u = rng.uniform()
+    if rng.random() < gamma / (gamma + (1 - gamma) * math.exp(-1)):
+        return x + sign * (steps + gamma * u)
+    return x + sign * (steps + gamma + (1 - gamma) * u)
+
+
+def _signed_geometric(x: int, rng: np.random.Generator) -> Any:
+    return x + rng.choice([-1, 1]) * (rng.geometric(0.6) - 1)
+
+
+def _poisson(x: int, rng: np.random.Generator) -> Any:
+    return x + rng.poisson(3)
+
+
+def _skellam(x: int, rng: np.random.Generator) -> Any:
+    return x + rng.poisson(3) - rng.poisson(2)
+
+
+def _integer_histogram(h: list[int], rng: np.random.Generator) -> Any:
+    noisy = np.array(h) + rng.laplace(0, 2, len(h))
+    return np.maximum(np.rint(noisy), 0).astype(int).tolist()
+
+
+def _wavelet(x: list[float], rng: np.random.Generator) -> Any:
+    h = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 0, 0], [0, 0, 1, -1]])
+    return np.linalg.solve(h, h @ np.array(x) + rng.laplace(0, 3, 4))
+
+
+def _tosses(p: float) -> int:
+    k = 0
+    while random.random() > p:
+        k += 1
+    return k
+
+
+def _tosses_up_to(p: float, rng: np.random.Generator) -> int:
+    k = 0
+    while True:
+        k += 1
+        if rng.random() < p:
+            return k
+
+
+def _coin_tosses(n: int) -> Any:
+    return n + _tosses(1 - math.exp(-0.7)) - _tosses(1 - math.exp(-0.7))
+
+
+def _coin_tosses_from_one(n: int, rng: np.random.Generator) -> Any:
+    return n + _tosses_up_to(1 - math.exp(-0.7), rng) - _tosses_up_to(1 - math.exp(-0.7), rng)
+
+
+def _signed_tosses(n: int) -> Any:
+    """Minus zero is drawn again: P(k) is proportional to e^(-0.7 |k|)."""
+    while True:
+        z, sign = _tosses(1 - math.exp(-0.7)), random.choice([-1, 1])
+        if not (z == 0 and sign == -1):
+            return n + sign * z
+
+
 EXACT: list[tuple[Mechanism, tuple[Any, Any], float]] = [
     *((_piecewise, pair, 1.3) for pair in ((0.68, 0.55), (-0.256, 0.737), (0.524, -0.856), (-0.38, 0.637), (0.9, -0.28))),
     (_hadamard, (1, 2), 1.0),
@@ -67,6 +131,16 @@ EXACT: list[tuple[Mechanism, tuple[Any, Any], float]] = [
     (_quantile_function, (10, 11), 0.5),
     (_masked, (0, 1), 0.0),
     (_inverted, (0, 1), 0.0),
+    *((_staircase, pair, loss) for pair, loss in (((0.0, 1.0), 1.0), ((0.0, 1.75), 2.0))),
+    (_signed_geometric, (0, 1), math.log(5)),
+    (_signed_geometric, (0, 3), math.log(2 / 0.4**3)),
+    (_poisson, (0, 1), math.inf),
+    (_skellam, (0, 1), math.inf),
+    (_integer_histogram, ([3, 0, 1], [3, 1, 1]), 0.5),
+    (_wavelet, ([1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]), 1.0),
+    (_coin_tosses, (4, 5), 0.7),
+    (_coin_tosses_from_one, (4, 5), 0.7),
+    (_signed_tosses, (4, 5), 0.7),
 ]
 
 
