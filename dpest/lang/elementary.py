@@ -88,7 +88,7 @@ def bare_function(name: str, node: Node, call: Call) -> Any:
 
 
 def _log_of_factors(function: Elementary, node: Node, call: Call) -> Linear | None:
-    """log(u * v) and log(u / v) as log(u) + log(v) and log(u) - log(v), where the factors are surely positive; None for others."""
+    """log(u * v) as log(u) + log(v), and log(u / v) as a difference, where the factors are surely positive; None for others."""
     factors = _positive_factors(node) if function.kind is Kind.LOG else None
     if factors is None:
         return None

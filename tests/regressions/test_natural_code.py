@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dpest
+from dpest.errors import ExactRefused
 
 Mechanism = Callable[..., Any]
 
@@ -123,6 +124,39 @@ def _signed_tosses(n: int) -> Any:
             return n + sign * z
 
 
+def _log_ratio(x: float, rng: np.random.Generator) -> Any:
+    u, v = rng.random(), rng.random()
+    return x + 2 * np.log(u / v)
+
+
+def _box_muller() -> Any:
+    u1, u2 = random.random(), random.random()
+    return math.sqrt(-2 * math.log(u1)) * math.cos(2 * math.pi * u2)
+
+
+def _box_muller_released(x: float) -> Any:
+    return x + 3 * _box_muller()
+
+
+def _box_muller_above(x: float) -> Any:
+    return "high" if x + 3 * _box_muller() > 5 else "low"
+
+
+def _box_muller_both(x: list[float], rng: np.random.Generator) -> Any:
+    """The cosine and the sine give two independent values."""
+    u, v = rng.random(2)
+    r, t = np.sqrt(-2 * np.log(u)), 2 * np.pi * v
+    return x[0] + r * np.cos(t) > 0.7, x[1] + r * np.sin(t) > 0.7
+
+
+def _above(threshold: float) -> list[float]:
+    return [0.5 * math.erfc(threshold / math.sqrt(2)), 0.5 * math.erfc(-threshold / math.sqrt(2))]
+
+
+def _apart(p: list[float], q: list[float]) -> float:
+    return max(abs(math.log(a / b)) for a, b in zip(p, q, strict=True))
+
+
 EXACT: list[tuple[Mechanism, tuple[Any, Any], float]] = [
     *((_piecewise, pair, 1.3) for pair in ((0.68, 0.55), (-0.256, 0.737), (0.524, -0.856), (-0.38, 0.637), (0.9, -0.28))),
     (_hadamard, (1, 2), 1.0),
@@ -141,6 +175,10 @@ EXACT: list[tuple[Mechanism, tuple[Any, Any], float]] = [
     (_coin_tosses, (4, 5), 0.7),
     (_coin_tosses_from_one, (4, 5), 0.7),
     (_signed_tosses, (4, 5), 0.7),
+    (_log_ratio, (10, 11), 0.5),
+    (_box_muller_released, (3, 4), math.inf),
+    (_box_muller_above, (3, 4), _apart(_above(2 / 3), _above(1 / 3))),
+    (_box_muller_both, ([0.0, 0.0], [1.0, 0.0]), _apart(_above(0.7), _above(-0.3))),
 ]
 
 
@@ -163,3 +201,26 @@ def test_a_law_that_a_search_does_not_find_is_not_impossible() -> None:
     """The density at distance t of x is 0.3 * 0.4^floor(t): one step further costs ln 2.5. The answer once was 0."""
     r = dpest.estimate(_signed_steps, (0.0, 1.0), method="exact")
     assert r.lower - 1e-12 <= math.log(2.5) <= r.upper
+
+
+def _radius_beside(x: float) -> Any:
+    u1, u2 = random.random(), random.random()
+    return x + math.sqrt(-2 * math.log(u1)) * math.cos(2 * math.pi * u2) > 0.3, u1 > 0.5
+
+
+def _angle_beside(x: float) -> Any:
+    u1, u2 = random.random(), random.random()
+    if u2 < 0.25:
+        return None
+    return x + math.sqrt(-2 * math.log(u1)) * math.cos(2 * math.pi * u2) > 0.3
+
+
+def _angle_released(x: float) -> Any:
+    u1, u2 = random.random(), random.random()
+    return x + math.sqrt(-2 * math.log(u1)) * math.cos(2 * math.pi * u2), u2
+
+
+@pytest.mark.parametrize("mechanism", [_radius_beside, _angle_beside, _angle_released])
+def test_what_a_gaussian_value_is_made_of_is_not_independent_of_it(mechanism: Mechanism) -> None:
+    with pytest.raises(ExactRefused, match="made of"):
+        dpest.estimate(mechanism, (0.0, 1.0), method="exact")
