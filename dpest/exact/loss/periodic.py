@@ -15,7 +15,7 @@ import numpy as np
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Density, Factor, Integral
 from dpest.exact.inference.rays import reads
-from dpest.exact.loss.blocks import Block, Side
+from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.exact.loss.pieces import MOST, Piece, Y, fixed
 from dpest.laws.discrete import Geometric
 from dpest.laws.law import Continuous
@@ -68,7 +68,7 @@ def _teeth(combs: list[_Comb], last: int) -> list[Piece]:
     ]
 
 
-def _combs(side: Side) -> list[_Comb] | None:
+def _combs(side: BlockLaw) -> list[_Comb] | None:
     out = []
     for parts, count in side.cases:
         weight, error = math.log(count), 0.0

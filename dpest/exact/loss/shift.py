@@ -9,7 +9,7 @@ import numpy as np
 
 from dpest.exact.inference.component import Component
 from dpest.exact.inference.convolve import merged_sums
-from dpest.exact.loss.blocks import Block, Side
+from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.exact.loss.logs import BothWays, Sup, logs_at
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.discrete import Geometric
@@ -57,7 +57,7 @@ def shifted(block: Block) -> BothWays | None:
     return BothWays(forward, backward) if forward and backward else None
 
 
-def release(side: Side) -> Release | None:
+def release(side: BlockLaw) -> Release | None:
     if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
         return None
     ((placed, times),) = side.cases[0][0]
@@ -173,14 +173,14 @@ def _student(p: Release, q: Release, nu: float, s: float, t: float) -> Sup:
 
 
 @dataclass(frozen=True)
-class Sum:
+class DrawSum:
     """y = the sum of coefficient * draw, plus a constant."""
 
     terms: tuple[tuple[Law, Rational], ...]
     constant: Rational
 
 
-def _sum(side: Side) -> Sum | None:
+def _sum(side: BlockLaw) -> DrawSum | None:
     if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
         return None
     ((placed, times),) = side.cases[0][0]
@@ -192,7 +192,7 @@ def _sum(side: Side) -> Sum | None:
     if not scale:
         return None
     terms = tuple((component.laws[v], exact(c) / scale) for v, c in equation.terms if v >= 0)
-    return Sum(terms, exact(equation.constant) / scale)
+    return DrawSum(terms, exact(equation.constant) / scale)
 
 
 def moved_sum(block: Block) -> tuple[float, float] | None:
@@ -225,7 +225,7 @@ def moved_concave_sum(block: Block) -> BothWays | None:
     return BothWays(forward, backward) if forward and backward else None
 
 
-def _monotone(block: Block, p: Sum, q: Sum, d: Rational, *, swap: bool) -> Sup | None:
+def _monotone(block: Block, p: DrawSum, q: DrawSum, d: Rational, *, swap: bool) -> Sup | None:
     side = 1 if d > 0 else -1
     rates = [_rate(law, c, side) for law, c in p.terms]
     if any(r is None for r in rates):
