@@ -38,6 +38,7 @@ from dpest.lang.nodes import (
     is_node,
     plain_number,
 )
+from dpest.lang.origins import MADE_OF
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
@@ -121,6 +122,11 @@ class Valuation:
     def _first_met(self, draw: Draw) -> None:
         """A draw from outside the run, or one that is a function of another draw."""
         step = draw.origin
+        made_of = draw.images.get(MADE_OF)
+        if made_of is not None:
+            parts = (float(self.number(d).number) for d in (made_of.radius, made_of.angle))
+            self.put(draw, made_of.value(*parts))
+            return
         if step is None:
             self.put(draw, self._outside(draw.law))
             return
