@@ -154,7 +154,12 @@ def _few_or_together(
 
 
 def trace_on_unknown(
-    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits, rewrite: Rewrite
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits,
+    rewrite: Rewrite,
+    sides: Sides = Sides.APART,
 ) -> Trace:
     """Every path on data that holds unknown numbers; `rewrite` gives the form in which a condition is looked at."""
 
@@ -163,7 +168,7 @@ def trace_on_unknown(
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params):
-        search = _PathSearch(limits)
+        search = _PathSearch(limits, together=sides is Sides.TOGETHER)
         search.explored(program, rewrite)
         return search.found(None)
 
