@@ -23,8 +23,8 @@ Flags = npt.NDArray[np.bool_]
 Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
 _ORDERS = {2: 10, 3: 7}
 _MOST_BOXES = {2: 30_000, 3: 6_000}
-_ROUNDS = 24
-_NEGLIGIBLE = -60.0
+_ROUNDS = 24  # rounds of halving; what is still open after them goes into the bracket as it is
+_NEGLIGIBLE = -60.0  # ln of a box's share of the mass: one of 1e-26 is far below the rounding of the whole and not cut further
 _VARIANCE = 1e-6  # as for pieces, with fewer boxes
 _ROOM = 1e4
 

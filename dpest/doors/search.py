@@ -31,11 +31,11 @@ ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
 _NAMED_SECONDS = 5.0
-_OTHER_SECONDS = 3.0
+_OTHER_SECONDS = 3.0  # for pairs that no proof names
 _SLOW_SECONDS = 0.5  # per pair, on one form of output: all forms together would take minutes
 _LOCAL_SECONDS = 2.0
-_MOST_TRIES = 400
-_CORNERS = 80
+_MOST_TRIES = 400  # pairs in all: an end to the search that does not depend on the speed of the machine
+_CORNERS = 80  # random corners of the set of differences, where no corner is named
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 

@@ -17,7 +17,7 @@ Tail = Callable[..., Any]
 
 # A bound moves outward by this much relative to itself: more than the error of the incomplete beta function.
 _OUTWARD = 1e-11
-_STEPS = 200
+_STEPS = 200  # of a bisection: 63 halve 700 nats to the last digit of a double
 
 
 def lower(k: ArrayLike, n: ArrayLike, alpha: float) -> Any:
