@@ -11,7 +11,6 @@ functions and no proof.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, LossCells
+from dpest.numerics.effort import counted_effort
 from dpest.numerics.logspace import Floats, log_sum
 
 # places -> (ln p, ln q, relative error of either)
@@ -40,7 +40,9 @@ _WIDEST = 0.5  # the largest range of the log ratio in a cell that is not neglig
 _VARIANCE = 5e-7
 _CLOSE = 1e-12  # relative to delta, what may depend on where inside a panel the ratio crosses e^epsilon
 _ROOM = 1e4  # by which the mass of negligible panels on which the rule has not settled is multiplied
-_SECONDS = 2.0  # what cutting may cost; slow densities get wider cells
+# What cutting may cost, in steps of about ten microseconds: densities that are integrals themselves get wider cells. Plain ones
+# take a tenth of it for all cells; twice of it makes cells of slow ones narrower by a quarter.
+_WORK = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +84,11 @@ class DensityPiece:
 
     @cached_property
     def cells(self) -> LossCells:
-        """Cells that are narrow enough for a composition."""
+        """LossCells that are narrow enough for a composition."""
         return self._as_cells(_narrowed(self.densities, self._coarse))
 
     def at(self, epsilon: float) -> LossCells:
-        """Cells that hardly straddle the places at which ln p/q crosses epsilon."""
+        """LossCells that hardly straddle the places at which ln p/q crosses epsilon."""
         panels = self._coarse
         for _ in range(6):
             gap = _straddle(panels, epsilon)
@@ -198,30 +200,36 @@ def _divided(panels: _Panels, parts: int) -> tuple[Floats, Floats]:
 
 def _narrowed(densities: Densities, panels: _Panels) -> _Panels:
     """Panels divided until splitting each to the ends of its range adds next to no variance, tilted or not."""
-    start = time.perf_counter()
-    most = _MOST_CELLS
-    for turn in range(_ROUNDS):
-        weight, deviation = _importance(panels)
-        with np.errstate(invalid="ignore"):
-            share = np.where(np.isfinite(_width(panels)), weight * _width(panels) ** 2, 0.0)
-        limit = _VARIANCE * deviation**2 / 8000
-        open_ones = (share > limit) & (_width(panels) > 64 * (panels.slack + 1e-14))
-        # A part of width w / m has a share that is smaller by m^3.
-        parts = np.clip(2 ** np.ceil(np.log2(np.maximum(share / limit, 1.0)) / 3), 2, 16).astype(int)
-        count = int(parts[open_ones].sum())
-        if turn:
-            spent = (time.perf_counter() - start) / panels.low.size
-            most = min(_MOST_CELLS, int(_SECONDS / max(spent, 1e-9)))
-        room = most - panels.low.size
-        if count > room:  # halve those that matter most
-            open_ones &= share >= np.sort(share)[-min(max(room // 2, 1), share.size)]
-            parts, count = np.full(parts.shape, 2), 2 * int(open_ones.sum())
-        if not count or count > room:
-            break
-        ends = [_divided(panels.pick(open_ones & (parts == m)), m) for m in (2, 4, 8, 16)]
-        new = _measured(densities, np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends]))
-        panels = _Panels.joined([panels.pick(~open_ones), new])
+    most, measured = _MOST_CELLS, 0
+    with counted_effort() as effort:
+        for _ in range(_ROUNDS):
+            low, high, kept = _divided_by_importance(panels, most)
+            if not low.size:
+                break
+            panels = _Panels.joined([panels.pick(kept), _measured(densities, low, high)])
+            measured += low.size
+            most = min(_MOST_CELLS, _WORK * measured // max(effort.work, 1))
     return panels
+
+
+def _divided_by_importance(panels: _Panels, most: int) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """The ends of the parts of panels that are too wide, and which panels stay; no parts where there is no room for them."""
+    weight, deviation = _importance(panels)
+    with np.errstate(invalid="ignore"):
+        share = np.where(np.isfinite(_width(panels)), weight * _width(panels) ** 2, 0.0)
+    limit = _VARIANCE * deviation**2 / 8000
+    open_ones = (share > limit) & (_width(panels) > 64 * (panels.slack + 1e-14))
+    # A part of width w / m has a share that is smaller by m^3.
+    parts = np.clip(2 ** np.ceil(np.log2(np.maximum(share / limit, 1.0)) / 3), 2, 16).astype(int)
+    count = int(parts[open_ones].sum())
+    room = most - panels.low.size
+    if count > room:  # halve those that matter most
+        open_ones &= share >= np.sort(share)[-min(max(room // 2, 1), share.size)]
+        parts, count = np.full(parts.shape, 2), 2 * int(open_ones.sum())
+    if not count or count > room:
+        return np.empty(0), np.empty(0), ~open_ones
+    ends = [_divided(panels.pick(open_ones & (parts == m)), m) for m in (2, 4, 8, 16)]
+    return np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends]), ~open_ones
 
 
 def _importance(panels: _Panels) -> tuple[Floats, float]:

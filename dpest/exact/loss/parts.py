@@ -21,6 +21,7 @@ from dpest.exact.loss.shift import release
 from dpest.exact.loss.supremum import supremum
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Continuous, Discrete, Law
+from dpest.numerics.effort import spend
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import Rational
@@ -116,6 +117,7 @@ def line_piece(block: Block) -> DensityPiece:
 
 def densities(block: Block, y: Floats) -> tuple[Floats, Floats, Floats]:
     """ln of both densities at places, and the larger relative error; what lies below a table's floor is not known."""
+    spend(len(y) * (len(block.left.cases) + len(block.right.cases)))
     (p, e), (q, f) = block.left.log(y), block.right.log(y)
     error = np.maximum(e, f) + ROUND * (4.0 + np.where(p > -np.inf, np.abs(p), 0.0))
     if block.log_floor > -math.inf:

@@ -14,7 +14,7 @@ from dpest.exact.loss.logs import BothWays, Sup, logs_at
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.discrete import Geometric
 from dpest.laws.law import Continuous, Law
-from dpest.laws.scipy_law import ScipyContinuous
+from dpest.laws.scipy_law import ScipyContinuous, ScipyDiscrete
 from dpest.numerics.rationals import Rational, exact
 
 _FAR = 8.0  # scales out at which the densities of a limit are shown
@@ -71,6 +71,16 @@ def release(side: BlockLaw) -> Release | None:
         return None
     ((draw, law),) = laws.items()
     return Release(law, equation.coefficient(draw) / scale, equation.constant / scale)
+
+
+def outgrown(block: Block) -> int:
+    """1 or -1 where both laws are one draw whose probabilities outgrow exponentials, the second further up or down; 0 else."""
+    p, q = release(block.left), release(block.right)
+    if p is None or q is None or p.law != q.law or p.coefficient != q.coefficient:
+        return 0
+    if not isinstance(p.law, ScipyDiscrete) or not p.law.outgrows_exponentials:
+        return 0
+    return int(q.constant > p.constant) - int(q.constant < p.constant)
 
 
 def _sup(p: Release, q: Release) -> Sup | None:
