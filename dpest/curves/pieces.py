@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, LossCells
+from dpest.numerics.arrays import Arrays
 from dpest.numerics.effort import counted_effort
 from dpest.numerics.logspace import Floats, log_sum
 
@@ -46,7 +47,7 @@ _WORK = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Panels:
+class _Panels(Arrays):
     """Panels with their masses, their errors and the range of the ratio."""
 
     low_end: Floats
@@ -57,15 +58,6 @@ class _Panels:
     low: Floats
     high: Floats
     fuzzy: npt.NDArray[np.bool_]  # whether the rule has not settled
-
-    def pick(self, which: npt.NDArray[np.bool_]) -> _Panels:
-        """Some of them."""
-        return _Panels(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
-
-    @staticmethod
-    def joined(parts: list[_Panels]) -> _Panels:
-        """All of them."""
-        return _Panels(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Panels.__dataclass_fields__))
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,11 +40,6 @@ def upper(k: ArrayLike, n: ArrayLike, alpha: float) -> Any:
     return np.minimum(bound * (1 + _OUTWARD), 1.0)[()]
 
 
-def clopper_pearson(k: ArrayLike, n: ArrayLike, alpha_each_side: float) -> tuple[Any, Any]:
-    """Both one-sided bounds; together they miss with probability at most twice `alpha_each_side`."""
-    return lower(k, n, alpha_each_side), upper(k, n, alpha_each_side)
-
-
 def ratio_lower(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, alpha: float) -> Any:
     """A lower bound on ln(p1 / p2) from hits k1 of n1 and k2 of n2, given their total; 0 where nothing above 0 is shown.
 
