@@ -32,8 +32,8 @@ ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # that are named get some 5 s of it, other candidates 3 s, the local search 2 s; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
 _NAMED_WORK = 500_000
-_OTHER_WORK = 300_000
-_LOCAL_WORK = 200_000
+_OTHER_WORK = 300_000  # see above
+_LOCAL_WORK = 200_000  # see above
 _SLOW_WORK = 50_000  # per pair, on one form of output: all forms together would take minutes
 # For one pair: the dearest of the gallery (two sparse vectors side by side) takes 410,000, and half of this leaves the largest
 # sums of maxima without a pair. Pairs that take more are left out.
@@ -41,9 +41,9 @@ _PAIR_WORK = 1_000_000
 _QUICK_WORK = 20_000  # for one pair at first, where there is no bound
 _OVERHEAD = 300  # what a pair takes beside the work that is counted: 1 to 8 ms on small mechanisms
 _LARGE = 1e4  # a loss that is as good as infinite: larger ones are not looked for
-_MOST_TRIES = 400
+_MOST_TRIES = 400  # pairs in all
 _MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
-_CORNERS = 80
+_CORNERS = 80  # random corners of the set of differences, where no corner is named
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from dpest.sampling.audit_result import AuditResult
     from dpest.sampling.scores.choose import ScoreLaws
 
-WIDTH = 6.0
-MAX_BARS = 16
+WIDTH = 6.0  # inches: the width of a page's text
+MAX_BARS = 16  # beyond, labels overlap
 SMALLEST = 1e-15  # a delta below this is drawn as zero: doubles do not resolve it beside 1
 LONGEST_TITLE = 76  # letters that fit above a picture
 LEFT: dict[str, Any] = {"color": "#1b4965", "linestyle": "-", "label": "D"}

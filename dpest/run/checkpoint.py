@@ -12,7 +12,7 @@ from typing import Any
 
 from dpest.errors import CheckpointError
 
-FORMAT = 3
+FORMAT = 3  # goes up when the tables or the stored values change their meaning
 _HEADER = b"SQLite format 3\x00"
 _SCHEMA = """
 create table if not exists identity (id integer primary key check (id = 1), format integer not null, text text not null);

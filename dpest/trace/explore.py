@@ -79,7 +79,7 @@ class Trace:
 # Up to here forks are cheaper than anything else, and known best. Above, the sides of `if` statements are kept together where
 # they can be: above-threshold over ten queries has 11 paths, a dozen randomised responses have 4,096.
 FEW_PATHS = 16
-FEW_DECISIONS = 2_000
+FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops have few paths and many decisions
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 
 
