@@ -14,7 +14,7 @@ from dpest.results import Result
 if TYPE_CHECKING:
     from dpest.curves.curve import Curve
     from dpest.doors.table import Sweep
-    from dpest.sampling.audit.result import AuditResult
+    from dpest.sampling.audit_result import AuditResult
 
 
 def result_html(result: Result) -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dpest.sampling.audit.choose import ScoreLaws
-    from dpest.sampling.audit.result import AuditResult
+    from dpest.sampling.audit_result import AuditResult
+    from dpest.sampling.scores.choose import ScoreLaws
 
 WIDTH = 6.0
 MAX_BARS = 16
@@ -142,7 +142,7 @@ def _score(ax: Axes, laws: ScoreLaws) -> None:
 
 def _events(ax: Axes, result: AuditResult) -> None:
     for direction, style in ((Direction.LEFT, LEFT), (Direction.RIGHT, RIGHT)):
-        both = [(p.left, p.right) for p in result.curve() if p.direction is direction and min(p.left, p.right) > 0]
+        both = [(p.left, p.right) for p in result.points if p.direction is direction and min(p.left, p.right) > 0]
         sizes = [(max(p, q), (1 if direction is Direction.LEFT else -1) * math.log(p / q)) for p, q in both]
         ax.plot([s for s, _ in sizes], [r for _, r in sizes], **{**style, "label": direction.value})
     size = max(result.witness.left, result.witness.right)
