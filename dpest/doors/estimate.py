@@ -16,7 +16,6 @@ from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs
 from dpest.lang.generators.swap import missing
 from dpest.results import Result
 
-_LONG = 5.0  # seconds of an exact answer after which no second trace is made for its upper end
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -54,7 +53,7 @@ def estimate(
         keywords: parameters of the mechanism.
 
     Returns:
-        A `Result`: epsilon with lower and upper, evidence, the worst pair, the witness, a row for each pair.
+        A `Result` with epsilon with lower and upper, evidence, the worst pair, the witness, a row for each pair.
 
     Example:
         >>> import dpest
@@ -106,8 +105,7 @@ def _exactly(
 
 def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
     """The result with a finite upper side where the values that the outputs are computed from give one."""
-    slow = found.method == "exact" and found.seconds > _LONG
-    if math.isfinite(found.upper) or found.lower == math.inf or slow:
+    if math.isfinite(found.upper) or found.lower == math.inf:
         return found
     from dpest.exact.processed import data_processing_bound, with_bound
 
