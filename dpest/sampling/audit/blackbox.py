@@ -16,7 +16,7 @@ from dpest.inputs.pairs import as_parameters, show
 from dpest.run.streams import stream
 from dpest.sampling.audit.copies import restored, snapshot
 from dpest.sampling.audit.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
-from dpest.sampling.audit.randomness import kept_globals, own_caches, own_generators, seed_all
+from dpest.sampling.audit.randomness import in_turn, kept_globals, own_caches, own_generators, seed_all
 from dpest.sampling.audit.step import CallByCall, Stepping
 from dpest.sampling.audit.watch import MechanismHangs, deadline
 from dpest.sampling.rows import Rows
@@ -74,8 +74,8 @@ class Sampler:
             copies = (replace(self, mechanism=restored(self.pristine), fresh=False) for _ in blocks)
             return [copy.draw_blocks(data, [block])[0] for copy, block in zip(copies, blocks, strict=True)]
         batches = []
-        with kept_globals():
-            generators, caches = own_generators(self.mechanism), own_caches(self.mechanism)
+        generators, caches = own_generators(self.mechanism), own_caches(self.mechanism)
+        with in_turn(self.form is Form.PLAIN or bool(generators)), kept_globals():
             for count, rng in blocks:
                 seed_all(generators, rng)
                 for cache in caches:

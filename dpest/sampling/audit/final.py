@@ -15,9 +15,9 @@ from dpest.run.streams import stream
 from dpest.sampling.audit.blackbox import Form, Sampler
 from dpest.sampling.audit.bounds import Counts, Statement
 from dpest.sampling.audit.common import Blocks, Prospect
-from dpest.sampling.audit.dependence import FEWEST_BLOCKS, Echo, Seen, Trace, Unit, echo, look, shift, worst_echo
+from dpest.sampling.audit.dependence import FEWEST_BLOCKS, Echo, Seen, Trace, Unit, echo, look, repeated, shift, worst_echo
 from dpest.sampling.audit.event import Event
-from dpest.sampling.audit.outputs import joined
+from dpest.sampling.audit.outputs import Keys, joined
 from dpest.sampling.audit.supply import CountChunk, DrawChunk, Stage, Tally, Where, block_size, chunk_size, count_event
 from dpest.sampling.audit.table import row_keys
 
@@ -80,9 +80,9 @@ def keeps_state(question: Question, before: Trace) -> bool:
     if source.form is Form.TRACED or source.pristine is None or source.fresh:
         return False
     copies = _sample(question, replace(source, fresh=True), _COPY_RUNS, _COPIES, 7)
-    if copies.echo is Echo.AGAIN:
-        return False  # all copies draw the same noise: they say nothing
     seen = look(before)
+    if copies.echo is Echo.AGAIN or (_constant(copies.outputs) and not _constant(before.outputs)):
+        return False  # all copies draw the same noise: they say nothing
     return seen.linked or (look(copies).clumps < _DIFFERENT and not seen.clumped) or shift(before, copies) < _SHIFTED
 
 
@@ -128,14 +128,20 @@ def _reserve(statement: Statement, blocks: Blocks, block: int, number: int, clai
 
 def _sample(question: Question, source: Sampler, size: int, number: int, key: int) -> Trace:
     """Hits of the event in some blocks of fresh runs."""
-    found, echoes = [], []
+    found, echoes, outputs = [], [], []
     for side, data in enumerate((question.pair.left, question.pair.right)):
         ties = stream(question.seed, int(Stage.TIES), side, question.first, key)
         batches = DrawChunk(source, data, size, question.seed, (int(Stage.PROBE), key, question.first))(0, size * number)
         found.append(np.array([int(question.event.contains(b, ties).sum()) for b in batches], dtype=np.int64))
         keys = row_keys(joined(batches))
         echoes.append(Echo.AGAIN if _alike(keys.reshape(-1, size)) else echo(keys, size))
-    return Trace(size, found[0], found[1], worst_echo(echoes))
+        outputs.append(keys)
+    return Trace(size, found[0], found[1], worst_echo(echoes), ((outputs[0], outputs[1]),))
+
+
+def _constant(outputs: tuple[tuple[Keys, Keys], ...]) -> bool:
+    """Whether each input has one output only."""
+    return all(bool(np.all(keys == keys[0])) for stage in outputs for keys in stage)
 
 
 def _alike(blocks: NDArray[np.uint64]) -> bool:
@@ -155,6 +161,9 @@ def bounded(question: Question, chosen: Plan, where: Where) -> Bound:
     statement, rests = chosen.statement, chosen.rests
     if tally.trace is not None and len(tally.trace.left):
         seen = look(tally.trace)
+        unit = Unit.BLOCKS if seen.clumped else statement.unit
+        if repeated(chosen.before, tally.trace, unit):
+            raise refusal(replace(seen, echo=Echo.AGAIN))
         if seen.linked or shift(chosen.before, tally.trace) < _SHIFTED:
             raise refusal(seen)
         if statement.unit is Unit.RUNS and seen.clumped:
