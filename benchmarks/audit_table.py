@@ -22,7 +22,7 @@ from audit_mechanisms import CASES, Case
 
 import dpest
 from dpest.inputs.pairs import pattern_pairs
-from dpest.sampling.audit.witness import AuditWitness
+from dpest.sampling.audit_witness import AuditWitness
 
 OPTIMUM = {
     "LaplaceParallel": 0.0572,

@@ -18,7 +18,7 @@ from dpest.inputs.pairs import Pair
 from dpest.run.executors import SpawnPool
 from dpest.run.streams import stream
 from dpest.sampling.answer import estimate_by_sampling
-from dpest.sampling.sources import TracedSampler
+from dpest.sampling.runs.sources import TracedSampler
 
 QUERIES = [1.0] * 10
 PAIR = Pair("", QUERIES, [2.0] * 10)

@@ -41,8 +41,8 @@ GROUPS = {
     "bound": {
         "exact/loss": ("compare supremum proved cover pieces far edges periodic points shift joint line logs parts profile"),
         "exact/proof": "align checking upper maxima",
-        "sampling": "from_samples zeros events",
-        "sampling/audit": "bounds common final",
+        "sampling": "conclude zeros final",
+        "sampling/bounds": "cell_sets statement common_noise",
         "curves": ("accounting boxes cells contraction curve direct gaussian grid orders pieces root sums transform tree way"),
     },
 }
@@ -54,8 +54,9 @@ TESTS = {
     "numerics/": ("tests/unit/numerics",),
     "curves/": ("tests/unit/curves",),
     "exact/proof/": ("tests/unit/exact/proof",),
-    "sampling/audit/": tuple(f"tests/unit/sampling/audit/test_{name}.py" for name in ("common", "audit", "bounds")),
-    "sampling/": ("tests/unit/sampling/test_from_samples.py", "tests/unit/sampling/test_events.py"),
+    "sampling/": tuple(
+        f"tests/unit/sampling/test_{name}.py" for name in ("common_noise", "audit", "statement", "conclude", "cell_sets")
+    ),
     "": (
         "tests/unit/trace",
         "tests/unit/exact/inference",

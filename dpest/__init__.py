@@ -53,7 +53,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the same na
         uniform,
     )
     from dpest.results import Evidence, Result, Witness
-    from dpest.sampling.audit.blackbox import sampler
+    from dpest.sampling.runs.blackbox import sampler
 
 __version__ = "0.1.0"
 
@@ -93,7 +93,7 @@ _HOMES = {
     "dpest.doors.prove": ("prove",),
     "dpest.doors.calibrate": ("calibrate",),
     "dpest.doors.sweep": ("sweep",),
-    "dpest.sampling.audit.blackbox": ("sampler",),
+    "dpest.sampling.runs.blackbox": ("sampler",),
     "dpest.results": ("Result", "Witness", "Evidence"),
     "dpest.inputs.pairs": ("Pair", "generate_patterns"),
     "dpest.lang.dist": ("Dist", "Interval"),

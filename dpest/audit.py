@@ -12,11 +12,11 @@ from typing import Any
 
 from dpest.doors.audit import audit
 from dpest.inputs.neighbours import all_pairs, neighbouring_pairs, scaled_patterns
-from dpest.sampling.audit.blackbox import Sampler, sampler
-from dpest.sampling.audit.result import AuditResult
-from dpest.sampling.audit.sniper import optimality_gap, sample_size
-from dpest.sampling.audit.statdp import p_values
-from dpest.sampling.audit.witness import AuditWitness, Verification
+from dpest.sampling.audit_result import AuditResult
+from dpest.sampling.audit_witness import AuditWitness, Verification
+from dpest.sampling.runs.blackbox import Sampler, sampler
+from dpest.sampling.scores.sniper import optimality_gap, sample_size
+from dpest.sampling.scores.statdp import p_values
 
 __all__ = [
     "AuditResult",

@@ -78,9 +78,28 @@ def assert_private(
 ) -> Result:
     """Fail, with the counterexample, unless the mechanism keeps its claim on these pairs.
 
-    `exact=True` also fails where only sampling could answer; other keywords go to `dpest.estimate`. `all_inputs=True` asks
-    `dpest.prove` instead, and fails unless the claim is proved for every adjacent pair. A check that Ctrl-C stopped, or that the
-    mechanism left with `sys.exit`, never passes.
+    A check that Ctrl-C stopped, or that the mechanism left with `sys.exit`, never passes.
+
+    Args:
+        mechanism: a function of its input, as for `dpest.estimate`.
+        epsilon: the claim.
+        pairs: (D, D'), a list of such pairs, or a dict of named ones.
+        delta: the claim's delta.
+        n: in place of pairs: the input patterns with n values; with `all_inputs` all inputs of n rows.
+        adjacency: "linf" or "l1"; with `all_inputs` any that `dpest.prove` knows.
+        exact: True also fails where only sampling could answer.
+        all_inputs: True asks `dpest.prove`, and fails unless the claim is proved for every adjacent pair.
+        options: other keywords of `dpest.estimate`, or of `dpest.prove`.
+
+    Returns:
+        The `Result`, where the claim holds.
+
+    Example:
+        >>> import dpest
+        >>> from dpest.testing import assert_private
+        >>> r = assert_private(lambda x: x + dpest.laplace(2), epsilon=0.5, pairs=(0, 1))
+        >>> r.method
+        'exact'
     """
     from dpest.doors.estimate import estimate
     from dpest.errors import DpestError

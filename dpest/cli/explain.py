@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpest.cli.options import Question, ask, first_pair, json_option, question, question_options
+from dpest.cli.options import Asked, ask, first_pair, json_option, question, question_options
 from dpest.cli.waiting import timeout_option
 from dpest.errors import ExactRefused
 
@@ -24,7 +24,7 @@ FEW = 1000  # samples, where sampling is the method: the plan is asked for, not 
 @timeout_option
 def command(as_json: bool, **options: Any) -> None:
     """The dependence graph of TARGET in words, the method that its loss is found by, and why."""
-    from dpest.inputs.pairs import show
+    from dpest.inputs.shown import brief, show
     from dpest.report.dependence import dependence_text
 
     asked = question(options)
@@ -36,11 +36,11 @@ def command(as_json: bool, **options: Any) -> None:
         click.echo(json.dumps({"input": show(data), **graph, "method": result.method, "reason": result.reason}, indent=2))
         return
     words = "has conditions that cannot be traced" if found is None else dependence_text(found)
-    click.echo(f"{asked.target.name} on the input {show(data)}\n{words}")
+    click.echo(f"{asked.target.name} on the input {brief(data)}\n{words}")
     click.echo(f"method {result.method}: {result.reason}")
 
 
-def _traced(asked: Question, data: Any) -> Dependence | None:
+def _traced(asked: Asked, data: Any) -> Dependence | None:
     from dpest.report.dependence import traced
 
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from dpest.curves.cells import ROUND
-from dpest.curves.pieces import Piece
+from dpest.curves.pieces import DensityPiece
 from dpest.numerics.logspace import Floats
 
 _ERFCX = 1e-14  # relative error that is granted to scipy's erfcx and ndtr; tests measure 2e-15
@@ -52,7 +52,7 @@ def _mills_fall(z: float, mu: float) -> tuple[float, float]:
     return value, 2 * _ERFCX * float(np.max((1 + np.abs(t * m)) / slope))
 
 
-def gaussian_piece(mu: float, error: float = 0.0) -> Piece:
+def gaussian_piece(mu: float, error: float = 0.0) -> DensityPiece:
     """The two laws N(mu, 1) and N(0, 1): for a composition with other losses; `error` is the relative error of mu."""
 
     def densities(x: Floats) -> tuple[Floats, Floats, Floats]:
@@ -61,4 +61,4 @@ def gaussian_piece(mu: float, error: float = 0.0) -> Piece:
         return p, q, off
 
     edges = np.linspace(-_REACH, mu + _REACH, 161)
-    return Piece(densities, edges, (1e-300, 1e-300))
+    return DensityPiece(densities, edges, (1e-300, 1e-300))

@@ -11,7 +11,6 @@ functions and no proof.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpest.curves.cells import ROUND, Cells
+from dpest.curves.cells import ROUND, LossCells
+from dpest.numerics.effort import counted_effort
 from dpest.numerics.logspace import Floats, log_sum
 
 # places -> (ln p, ln q, relative error of either)
@@ -40,7 +40,9 @@ _WIDEST = 0.5  # the largest range of the log ratio in a cell that is not neglig
 _VARIANCE = 5e-7
 _CLOSE = 1e-12  # relative to delta, what may depend on where inside a panel the ratio crosses e^epsilon
 _ROOM = 1e4  # by which the mass of negligible panels on which the rule has not settled is multiplied
-_SECONDS = 2.0  # what cutting may cost; slow densities get wider cells
+# What cutting may cost, in steps of about ten microseconds: densities that are integrals themselves get wider cells. Plain ones
+# take a tenth of it for all cells; twice of it makes cells of slow ones narrower by a quarter.
+_WORK = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ class _Panels:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class DensityPiece:
     """Two densities on a line, with the panels to start from and what lies beyond them."""
 
     densities: Densities
@@ -81,12 +83,12 @@ class Piece:
         return _settled(self.densities, self.edges)
 
     @cached_property
-    def cells(self) -> Cells:
-        """Cells that are narrow enough for a composition."""
+    def cells(self) -> LossCells:
+        """LossCells that are narrow enough for a composition."""
         return self._as_cells(_narrowed(self.densities, self._coarse))
 
-    def at(self, epsilon: float) -> Cells:
-        """Cells that hardly straddle the places at which ln p/q crosses epsilon."""
+    def at(self, epsilon: float) -> LossCells:
+        """LossCells that hardly straddle the places at which ln p/q crosses epsilon."""
         panels = self._coarse
         for _ in range(6):
             gap = _straddle(panels, epsilon)
@@ -100,7 +102,7 @@ class Piece:
             panels = _Panels.joined([panels.pick(~wide), cut])
         return self._as_cells(panels)
 
-    def _as_cells(self, p: _Panels) -> Cells:
+    def _as_cells(self, p: _Panels) -> LossCells:
         """The panels as cells; negligible ones whose masses are not settled count as beyond, with room to spare."""
         rough = p.slack > 0.1
         beyond = [b + _ROOM * float(np.exp(log_sum(m[rough]))) for b, m in zip(self.beyond, (p.log_p, p.log_q), strict=True)]
@@ -108,7 +110,7 @@ class Piece:
         ends = (-math.inf if open_ratio[1] else self.bounds[0], math.inf if open_ratio[0] else self.bounds[1])
         p = p.pick(~rough)
         slack = p.slack * 1.12  # ln(1 - r) >= -1.12 r up to a tenth
-        return Cells(p.log_p, p.log_q, slack, p.low, p.high, (beyond[0], beyond[1]), ends)
+        return LossCells(p.log_p, p.log_q, slack, p.low, p.high, (beyond[0], beyond[1]), ends)
 
 
 def _measured(densities: Densities, low: Floats, high: Floats) -> _Panels:
@@ -198,30 +200,36 @@ def _divided(panels: _Panels, parts: int) -> tuple[Floats, Floats]:
 
 def _narrowed(densities: Densities, panels: _Panels) -> _Panels:
     """Panels divided until splitting each to the ends of its range adds next to no variance, tilted or not."""
-    start = time.perf_counter()
-    most = _MOST_CELLS
-    for turn in range(_ROUNDS):
-        weight, deviation = _importance(panels)
-        with np.errstate(invalid="ignore"):
-            share = np.where(np.isfinite(_width(panels)), weight * _width(panels) ** 2, 0.0)
-        limit = _VARIANCE * deviation**2 / 8000
-        open_ones = (share > limit) & (_width(panels) > 64 * (panels.slack + 1e-14))
-        # A part of width w / m has a share that is smaller by m^3.
-        parts = np.clip(2 ** np.ceil(np.log2(np.maximum(share / limit, 1.0)) / 3), 2, 16).astype(int)
-        count = int(parts[open_ones].sum())
-        if turn:
-            spent = (time.perf_counter() - start) / panels.low.size
-            most = min(_MOST_CELLS, int(_SECONDS / max(spent, 1e-9)))
-        room = most - panels.low.size
-        if count > room:  # halve those that matter most
-            open_ones &= share >= np.sort(share)[-min(max(room // 2, 1), share.size)]
-            parts, count = np.full(parts.shape, 2), 2 * int(open_ones.sum())
-        if not count or count > room:
-            break
-        ends = [_divided(panels.pick(open_ones & (parts == m)), m) for m in (2, 4, 8, 16)]
-        new = _measured(densities, np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends]))
-        panels = _Panels.joined([panels.pick(~open_ones), new])
+    most, measured = _MOST_CELLS, 0
+    with counted_effort() as effort:
+        for _ in range(_ROUNDS):
+            low, high, kept = _divided_by_importance(panels, most)
+            if not low.size:
+                break
+            panels = _Panels.joined([panels.pick(kept), _measured(densities, low, high)])
+            measured += low.size
+            most = min(_MOST_CELLS, _WORK * measured // max(effort.work, 1))
     return panels
+
+
+def _divided_by_importance(panels: _Panels, most: int) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """The ends of the parts of panels that are too wide, and which panels stay; no parts where there is no room for them."""
+    weight, deviation = _importance(panels)
+    with np.errstate(invalid="ignore"):
+        share = np.where(np.isfinite(_width(panels)), weight * _width(panels) ** 2, 0.0)
+    limit = _VARIANCE * deviation**2 / 8000
+    open_ones = (share > limit) & (_width(panels) > 64 * (panels.slack + 1e-14))
+    # A part of width w / m has a share that is smaller by m^3.
+    parts = np.clip(2 ** np.ceil(np.log2(np.maximum(share / limit, 1.0)) / 3), 2, 16).astype(int)
+    count = int(parts[open_ones].sum())
+    room = most - panels.low.size
+    if count > room:  # halve those that matter most
+        open_ones &= share >= np.sort(share)[-min(max(room // 2, 1), share.size)]
+        parts, count = np.full(parts.shape, 2), 2 * int(open_ones.sum())
+    if not count or count > room:
+        return np.empty(0), np.empty(0), ~open_ones
+    ends = [_divided(panels.pick(open_ones & (parts == m)), m) for m in (2, 4, 8, 16)]
+    return np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends]), ~open_ones
 
 
 def _importance(panels: _Panels) -> tuple[Floats, float]:

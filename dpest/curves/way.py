@@ -12,8 +12,8 @@ from dpest.curves.cells import ROUND
 from dpest.curves.direct import delta_above, delta_below
 from dpest.curves.gaussian import gaussian_delta, gaussian_piece
 from dpest.curves.grid import moments
-from dpest.curves.sums import Sum, multiplied
-from dpest.curves.tree import Leaf, Product, Tree, extent, factors, leaves, masses, most
+from dpest.curves.sums import LossSum, multiplied
+from dpest.curves.tree import Leaf, ProductPart, Tree, extent, factors, leaves, masses, most
 from dpest.numerics.bracket import Bracketed
 
 
@@ -36,12 +36,12 @@ class Way:
             return None
         if self.mu_squared:
             parts = (*parts, (Leaf(gaussian_piece(math.sqrt(self.mu_squared), self.mu_error)), 1))
-        return multiplied(parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else Product(parts))
+        return multiplied(parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else ProductPart(parts))
 
     @cached_property
-    def _sum(self) -> Sum:
+    def _sum(self) -> LossSum:
         assert self.whole is not None
-        return Sum(self.whole)
+        return LossSum(self.whole)
 
     def delta(self, epsilon: float, tolerance: float) -> tuple[float, float]:
         """delta(epsilon) from below and from above; with a largest loss m it is at most 1 - e^(epsilon - m)."""

@@ -20,19 +20,18 @@ from dpest.run.executors import opened
 from dpest.run.fingerprint import fingerprint
 from dpest.run.progress import shown
 from dpest.run.streams import resolve_seed, stream
-from dpest.sampling.audit.blackbox import Form, Sampler, as_traced, sampler
-from dpest.sampling.audit.bounds import point_estimate
-from dpest.sampling.audit.choose import trade_off
-from dpest.sampling.audit.final import Bound, Question, bounded, keeps_state, plan
-from dpest.sampling.audit.floats import has_fractions
-from dpest.sampling.audit.probe import probe, width
-from dpest.sampling.audit.race import Runner
-from dpest.sampling.audit.result import AuditResult
-from dpest.sampling.audit.screening import MOST_KEPT, SCREENED_ROWS, WIDE, differences
-from dpest.sampling.audit.search import Found, search
-from dpest.sampling.audit.settings import Settings, checked
-from dpest.sampling.audit.supply import Stage, Supply, Where, block_size
-from dpest.sampling.audit.witness import AuditWitness
+from dpest.sampling.audit_result import AuditResult
+from dpest.sampling.audit_witness import AuditWitness
+from dpest.sampling.final import EventQuestion, FinalBound, bounded, keeps_state, plan
+from dpest.sampling.probe import probe, width
+from dpest.sampling.race import Runner
+from dpest.sampling.runs.blackbox import Form, Sampler, as_traced, sampler
+from dpest.sampling.runs.floats import has_fractions
+from dpest.sampling.scores.choose import trade_off
+from dpest.sampling.scores.screening import MOST_KEPT, SCREENED_ROWS, WIDE, differences
+from dpest.sampling.search import FoundEvent, search
+from dpest.sampling.settings import Settings, checked
+from dpest.sampling.supply import ChunkSetup, Stage, Supply, block_size
 
 _BITS_SHARE = 5  # one part in so many of the samples answers for the representation
 _FEWEST_BITS, _MOST_BITS = 1_000, 20_000  # naive noise shows within some thousand
@@ -65,9 +64,38 @@ def audit(
 ) -> AuditResult:
     """A lower bound on the privacy loss of any callable, from samples, with the event that shows it.
 
-    `samples` is the number of final samples of each input; training and choice use as many more each, up to a million.
-    With `claim`, the audit stops as soon as the claim is refuted.  `result.bits` answers for the floating-point representation.
-    Parameters of the mechanism are keywords; one whose name collides goes into `params={...}`.
+    Args:
+        mechanism: any callable of its input; `dpest.sampler` says how it is to be called where its signature does not.
+        pairs: (D, D'), a list of such pairs, or a dict of named ones.
+        n: in place of pairs: the input patterns with n values.
+        adjacency: with n: "linf" or "l1".
+        claim: the epsilon that is claimed; the audit stops as soon as it is refuted.
+        delta: the delta of the claim.
+        attack: "auto" (all that is known here), "sniper" or "statdp": those two as published.
+        features: "auto", or what events may look at: "table", "half-lines", "values", "differences", "pooled",
+            "pooled differences", "bits", or several of them.
+        c: the probability of the event to aim at, "auto" or a number.
+        samples: final samples of each input; training and choice use as many more each, up to a million.
+        confidence: of the bound.
+        seed: of the random streams; the same seed gives the same answer.
+        executor: a number of processes, or a `concurrent.futures.Executor`.
+        checkpoint: a file that keeps what was counted; the same question goes on from it.
+        classifier: of "sniper": its name, or an estimator in the manner of scikit-learn.
+        timeout: seconds that one call of the mechanism may take.
+        errors: "outcome" makes an exception of the mechanism an output; None ends the audit.
+        progress: None (a bar on a terminal), False, True, or a function of (done, total, message).
+        params: parameters of the mechanism as a dict; for those whose names collide with these.
+        keywords: parameters of the mechanism.
+
+    Returns:
+        An `AuditResult`: lower, the point estimate, the pair, the witness with its counts; `bits` speaks about the floating-point
+        representation of the outputs.
+
+    Example:
+        >>> import dpest, random
+        >>> r = dpest.audit(lambda x: x + random.expovariate(1), (0, 1), samples=2000, seed=1, progress=False)
+        >>> r.lower > 1
+        True
     """
     start = time.perf_counter()
     check_progress(progress)
@@ -83,7 +111,7 @@ def audit(
         notes = probe(source, inputs, used, pool)
         source = _narrowed(replace(source, width=width(source, inputs[0], used)), inputs, used)
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))
-        where = Where(pool, store, show)
+        where = ChunkSetup(pool, store, show)
         try:
             supply = Supply(source, inputs, block_size(source, settings.samples), used, where)
             result = _answered(supply, [Runner(p, at) for p, at in zip(chosen, places, strict=True)], settings)
@@ -152,46 +180,42 @@ def _has_bits(supply: Supply, runner: Runner) -> bool:
     return any(has_fractions(supply.get(place, Stage.TRAIN, 100).values) for place in runner.places)
 
 
-def _bits_found(supply: Supply, found: Found, settings: Settings) -> tuple[Found, Settings]:
+def _bits_found(supply: Supply, found: FoundEvent, settings: Settings) -> tuple[FoundEvent, Settings]:
     """The telling event of the representation, on the pair that leaks most, from samples that are there already."""
     share = min(max(settings.samples // _BITS_SHARE, min(_FEWEST_BITS, settings.samples)), _MOST_BITS)
     fewer = replace(settings, samples=share, features=("bits",), alpha=settings.alpha * _BITS_ALPHA)
     return search(supply, [replace(found.runner, features=())], fewer), fewer
 
 
-def _question(supply: Supply, found: Found, settings: Settings, first: int) -> Question:
-    return Question(
+def _question(supply: Supply, found: FoundEvent, settings: Settings, first: int) -> EventQuestion:
+    return EventQuestion(
         supply.sampler, found.pair, found.event, found.statement, settings.samples, supply.seed, settings.claim, first
     )
 
 
-def _bounded(supply: Supply, found: Found, settings: Settings, first: int) -> AuditResult:
+def _bounded(supply: Supply, found: FoundEvent, settings: Settings, first: int) -> AuditResult:
     """The bound on fresh samples."""
     question = _question(supply, found, settings, first)
     bound = bounded(question, plan(question, found.trace), supply.where)
     return _result(supply.sampler, found, settings, supply.seed, bound)
 
 
-def _result(source: Sampler, found: Found, settings: Settings, seed: int, bound: Bound) -> AuditResult:
+def _result(source: Sampler, found: FoundEvent, settings: Settings, seed: int, bound: FinalBound) -> AuditResult:
     counts, statement = bound.tally.counts, bound.statement
     if bound.tally.failure is not None and counts.trials_left == 0:
         raise MechanismError(bound.tally.failure)
-    return AuditResult(
-        lower=bound.lower,
-        epsilon=max(point_estimate(counts, statement.direction, settings.delta), bound.lower),
+    return AuditResult.of(
+        AuditWitness.of(found.pair, found.event, counts, statement, bound.ended, seed),
         confidence=settings.confidence,
-        witness=AuditWitness(found.pair, found.event, counts, statement, bound.ended, seed),
+        reason=bound.rests,
         attack=found.attack,
         mechanism=source.name,
         samples=counts.trials_left,
         runs=counts.trials_left + counts.trials_right,
-        seed=seed,
         claim=settings.claim,
-        delta=settings.delta,
         standings=found.standings,
         points=trade_off(*found.scores),
         laws=found.laws,
         interrupted=bound.interrupted,
         failure=bound.tally.failure,
-        rests=bound.rests,
     )

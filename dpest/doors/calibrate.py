@@ -49,16 +49,28 @@ def calibrate(
     params: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Calibration:
-    """The value of a parameter at which the proved loss over all adjacent inputs meets the target, to a relative tolerance.
+    """The value of a parameter at which the proved loss over all adjacent inputs meets the target.
 
-    For a scale of noise it is the smallest one that is enough, for an epsilon the largest one that is allowed. The search
-    starts at `start`, doubling and halving; other keywords go to `dpest.prove`. `progress` is None (a bar on a terminal),
-    False, True or a function of (values tried, the most that are tried, message).
+    For a scale of noise it is the smallest one that is enough, for an epsilon the largest one that is allowed.
 
-    >>> import dpest
-    >>> found = dpest.calibrate(lambda x, scale: x + dpest.laplace(scale), "scale", target=0.5)
-    >>> round(found.value, 4)
-    2.0
+    Args:
+        mechanism: a function of its input, as for `dpest.prove`.
+        parameter: the name of the parameter to find a value for.
+        target: the loss to meet.
+        start: where the search begins; it doubles and halves from there.
+        tolerance: relative accuracy of the value.
+        progress: None (a bar on a terminal), False, True, or a function of (values tried, the most that are tried, message).
+        params: other parameters of the mechanism.
+        options: `n`, `adjacency`, `sensitivity`, `domain`, as for `dpest.prove`.
+
+    Returns:
+        A `Calibration`: value, the bracket around the turning point, and the proof at the value.
+
+    Example:
+        >>> import dpest
+        >>> found = dpest.calibrate(lambda x, scale: x + dpest.laplace(scale), "scale", target=0.5)
+        >>> round(found.value, 4)
+        2.0
     """
     _check(parameter, target, start, tolerance)
     check_progress(progress)

@@ -11,15 +11,22 @@ if TYPE_CHECKING:
 
 
 def compose(*items: Any, tolerance: float | None = None) -> Curve:
-    """The curve of independent runs one after the other: results or curves, each alone or as `(result, how often)`.
+    """The curve of independent runs, one after the other.
 
-    Results must be about the same pairs of inputs. `tolerance` is the relative width of delta(epsilon) to aim at (1e-4).
+    Args:
+        items: results of `dpest.estimate` or `dpest.prove`, or curves, each alone or as (result, how often); results are about
+            the same pairs of inputs.
+        tolerance: the relative width of delta(epsilon) to aim at; None for 1e-4.
 
-    >>> import dpest
-    >>> r = dpest.estimate(lambda x: x + dpest.gaussian(10), (0, 1))
-    >>> c = dpest.compose((r, 100))
-    >>> print(f"{c.epsilon_at(1e-5):.4f}")
-    4.3772
+    Returns:
+        A `Curve`: epsilon_at(delta), delta(epsilon), renyi(alpha), tradeoff(alpha), each with both ends.
+
+    Example:
+        >>> import dpest
+        >>> r = dpest.estimate(lambda x: x + dpest.gaussian(10), (0, 1))
+        >>> c = dpest.compose((r, 100))
+        >>> print(f"{c.epsilon_at(1e-5):.4f}")
+        4.3772
     """
     from dpest.curves.bounded import composed_together
 

@@ -38,13 +38,28 @@ def estimate(
 ) -> Result:
     """The privacy loss of `mechanism(data, **parameters)` over pairs of inputs: the largest, with bracket and witness.
 
-    Give `pairs=(D, D')`, a list of pairs, or `n=...` for the seven input patterns (`adjacency="l1"` for the two that
-    change one coordinate). Parameters of the mechanism are keywords; one whose name collides goes into `params={...}`.
-    `method` is "auto" (exact, and sampling where the structure defeats it), "exact", "sampling" or "both".
+    Args:
+        mechanism: a function of its input, written with dpest draws, numpy.random or random.
+        pairs: (D, D'), a list of such pairs, or a dict of named ones.
+        n: in place of pairs: the input patterns of the literature with n values.
+        adjacency: with n: "linf" for all seven patterns, "l1" for the two that change one value.
+        method: "auto" (exact, and sampling where the structure defeats it), "exact", "sampling" or "both".
+        samples: of each input, where sampling happens.
+        seed: of the random streams; the same seed gives the same answer.
+        confidence: of the statistical bounds.
+        executor: a number of processes, or a `concurrent.futures.Executor`; for sampling.
+        checkpoint: a file that keeps what was counted; the same question goes on from it.
+        progress: None (a bar on a terminal), False, True, or a function of (done, total, message).
+        params: parameters of the mechanism as a dict; for those whose names collide with these.
+        keywords: parameters of the mechanism.
 
-    >>> import dpest
-    >>> print(f"{dpest.estimate(lambda x, b: x + dpest.laplace(b), (0, 1), b=10):.3f}")
-    0.100
+    Returns:
+        A `Result`: epsilon with lower and upper, evidence, the worst pair, the witness, a row for each pair.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x, b: x + dpest.laplace(b), (0, 1), b=10):.3f}")
+        0.100
     """
     one_of("method", method, METHODS)
     samples, seed, confidence = check_statistics(samples, seed, confidence)

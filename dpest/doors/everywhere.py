@@ -10,7 +10,7 @@ from dpest.errors import DpestError
 from dpest.exact.answer import collector_paused
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
-from dpest.exact.proof.upper import Question, proved_on, scope, traced_question
+from dpest.exact.proof.upper import ProofQuestion, proved_on, scope, traced_question
 from dpest.inputs.pairs import L1_PATTERNS, Pair
 from dpest.results import TIGHT
 from dpest.trace.limits import Limits
@@ -29,7 +29,7 @@ def over_all_inputs(
     if asked is None:
         return None
     n, name = asked
-    question = Question(mechanism, params, n, name, 1.0, None, LIMITS, LIMITS.paths)
+    question = ProofQuestion(mechanism, params, n, name, 1.0, None, LIMITS, LIMITS.paths)
     try:
         with collector_paused():
             traced = traced_question(question)

@@ -10,7 +10,7 @@ from dpest.lang.nodes import Node
 from dpest.laws.grid import Sample
 from dpest.run.settings import sampling_samples
 from dpest.run.streams import stream
-from dpest.sampling.joint_samples import joint_samples
+from dpest.sampling.runs.joint_samples import joint_samples
 
 
 def value_law(node: Node) -> ValueLaw | Sample:

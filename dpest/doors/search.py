@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,111 +19,153 @@ from dpest.exact.loss.compare import Comparison, compare
 from dpest.exact.proof.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
-from dpest.exact.proof.upper import Question, Upper
-from dpest.exact.proof.worst import Named, landmarks, named_pairs
+from dpest.exact.proof.upper import ProofQuestion, Upper
+from dpest.exact.proof.worst import NamedPair, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
+from dpest.numerics.effort import counted_effort
 from dpest.numerics.rationals import exact
 from dpest.results import TIGHT, PairResult
 from dpest.run.progress import Progress, silent
 
 ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
-# Seconds for pairs that are named, and for the local search after them; a bound that is not tight is not made tight by
+# Work in steps of about ten microseconds (`dpest.numerics.effort`), never seconds: a busy machine gives the same answer. Pairs
+# that are named get some 5 s of it, other candidates 3 s, the local search 2 s; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
-_NAMED_SECONDS = 5.0
-_OTHER_SECONDS = 3.0
-_SLOW_SECONDS = 0.5  # per pair, on one form of output: all forms together would take minutes
-_LOCAL_SECONDS = 2.0
+_NAMED_WORK = 500_000
+_OTHER_WORK = 300_000
+_LOCAL_WORK = 200_000
+_SLOW_WORK = 50_000  # per pair, on one form of output: all forms together would take minutes
+# For one pair: the dearest of the gallery (two sparse vectors side by side) takes 410,000, and half of this leaves the largest
+# sums of maxima without a pair. Pairs that take more are left out.
+_PAIR_WORK = 1_000_000
+_QUICK_WORK = 20_000  # for one pair at first, where there is no bound
+_OVERHEAD = 300  # what a pair takes beside the work that is counted: 1 to 8 ms on small mechanisms
+_LARGE = 1e4  # a loss that is as good as infinite: larger ones are not looked for
 _MOST_TRIES = 400
+_MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
 _CORNERS = 80
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 
+Ask = Callable[[Pair], PairResult]
+
+
 @dataclass(frozen=True)
-class Found:
+class WorstFound:
     """The pair of largest loss, and how many were looked at."""
 
     best: PairResult | None
     tried: int
 
 
-class _Search:
-    def __init__(self, question: Question, bound: float, show: Progress) -> None:
+class _PairSearch:
+    def __init__(self, question: ProofQuestion, bound: float, show: Progress) -> None:
         self.question, self.bound, self.show = question, bound, show
         self.best: PairResult | None = None
         self.tried = 0
+        self.work = 0
         self.seen: set[str] = set()
+        self.aside: list[tuple[Pair, Ask]] = []
 
     @property
     def done(self) -> bool:
         """Whether the best pair has reached the bound."""
-        return self.best is not None and (self.best.lower >= self.bound * (1 - ENOUGH) or self.tried >= _MOST_TRIES)
+        return self.best is not None and (self.best.lower >= min(self.bound * (1 - ENOUGH), _LARGE) or self.tried >= _MOST_TRIES)
 
     @property
     def tight(self) -> bool:
         """Whether the best pair is so close to the bound that dearer ways of searching are not worth their time."""
         return self.best is not None and self.best.lower >= self.bound * (1 - TIGHT)
 
-    def look(self, pair: Pair, ask: Callable[[Pair], PairResult]) -> bool:
+    def look(self, pair: Pair, ask: Ask, most: int = _PAIR_WORK) -> bool:
         """Asks the exact engine; True where the pair is better than all before it."""
         key = repr((pair.left, pair.right))
         if key in self.seen or repr(pair.left) == repr(pair.right):
             return False
         self.seen.add(key)
         self.tried += 1
-        self.show(self.tried, _MOST_TRIES, "looking for the worst pair")
-        try:
-            found = ask(pair)
-        except DpestError:
+        self.show(min(self.tried, _MOST_TRIES), _MOST_TRIES, "looking for the worst pair")
+        with counted_effort(most) as effort:
+            found = _asked(pair, ask)
+        self.work += effort.work + _OVERHEAD
+        if found is None and effort.work > most:
+            self.aside.append((pair, ask))
+        if found is None or (self.best is not None and found.lower <= self.best.lower):
             return False
-        if self.best is None or found.lower > self.best.lower:
-            self.best = found
-            return True
-        return False
+        self.best = found
+        return True
+
+    def look_again(self) -> None:
+        """The pairs that were put aside, with all the work that one pair may take."""
+        for pair, _ in self.aside:
+            self.seen.discard(repr((pair.left, pair.right)))
+        again, self.aside = self.aside, []
+        _try_all(self, again, _NAMED_WORK)
 
 
-def lower_side(question: Question, upper: Upper | None, show: Progress = silent) -> Found:
+def _asked(pair: Pair, ask: Ask) -> PairResult | None:
+    try:
+        return ask(pair)
+    except DpestError:
+        return None
+
+
+def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = silent) -> WorstFound:
     """The pair of largest loss that was found."""
     bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
-    search = _Search(question, bound, show)
-    start = time.perf_counter()
+    search = _PairSearch(question, bound, show)
+    # Without a bound an infinite loss is looked for, which shows quickly where it shows at all: dear pairs wait.
+    most = _PAIR_WORK if bound < math.inf else _QUICK_WORK
     if upper is not None:
         forms = _Forms(question, upper)
-        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_SECONDS)
-    slow = search.tried > 0 and time.perf_counter() - start > _SLOW_SECONDS * search.tried
-    if slow:
-        return Found(search.best, search.tried)
+        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_WORK, most)
+    if bound < math.inf and search.work > _SLOW_WORK * search.tried:
+        return WorstFound(search.best, search.tried)
     if not search.tight:
         whole = _whole(question)
-        _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_SECONDS)
+        _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_WORK, most)
+    if not search.tight:
+        search.look_again()
     if not search.tight:
         _climb(search, question)
-    return Found(search.best, search.tried)
+    return WorstFound(search.best, search.tried)
 
 
-def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: float, show: Progress = silent) -> Found:
+def farthest_pair(
+    question: ProofQuestion, upper: Upper | None, found: WorstFound, mu: float, show: Progress = silent
+) -> WorstFound:
     """The pair of infinite loss that is easiest to tell apart: at a distance of mu nothing is farther."""
     goal = math.erf(mu / math.sqrt(8)) * (1 - ENOUGH)  # the total variation of two normal laws
     best, most, tried = found.best, -1.0, found.tried
-    end = time.perf_counter() + _OTHER_SECONDS
+    work = 0
     ask = _whole(question)
     first = [] if best is None else [best.pair]
-    for pair in itertools.islice(itertools.chain(first, _far_apart(question, upper), _candidates(question, upper)), _MOST_TRIES):
-        try:
-            result = ask(pair)
-            assert result.profile is not None
-            distance = float(result.profile.delta(0.0).lower)
-        except DpestError:
+    for pair in itertools.islice(itertools.chain(first, _far_apart(question, upper), _candidates(question, upper)), _MOST_FAR):
+        with counted_effort(_PAIR_WORK) as effort:
+            result, distance = _distance(pair, ask)
+        work += effort.work + _OVERHEAD
+        if result is None:
             continue
         tried += 1
-        show(tried, _MOST_TRIES, "looking for the pair that is farthest apart")
+        show(min(tried, _MOST_TRIES), _MOST_TRIES, "looking for the pair that is farthest apart")
         if distance > most:
             best, most = result, distance
-        if most >= goal or time.perf_counter() > end:
+        if most >= goal or work > _OTHER_WORK:
             break
-    return Found(best, tried)
+    return WorstFound(best, tried)
 
 
-def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
+def _distance(pair: Pair, ask: Ask) -> tuple[PairResult | None, float]:
+    """The pair's result and the total variation of its laws; None where it is not covered."""
+    try:
+        result = ask(pair)
+        assert result.profile is not None
+        return result, float(result.profile.delta(0.0).lower)
+    except DpestError:
+        return None, 0.0
+
+
+def _far_apart(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     """Each kind of difference at its full size: from the lowest of the values that matter to the highest that is allowed."""
     if upper is None:
         return
@@ -148,10 +189,7 @@ def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
         yield Pair("", inputs.fill(base), inputs.fill(far))
 
 
-Ask = Callable[[Pair], PairResult]
-
-
-def _whole(question: Question) -> Ask:
+def _whole(question: ProofQuestion) -> Ask:
     """The exact loss of a pair, over all outputs."""
 
     def ask(pair: Pair) -> PairResult:
@@ -164,13 +202,13 @@ def _whole(question: Question) -> Ask:
 class _Forms:
     """The loss of a named pair on outputs of the form that it was named for: the other runs need not be looked at."""
 
-    def __init__(self, question: Question, upper: Upper) -> None:
+    def __init__(self, question: ProofQuestion, upper: Upper) -> None:
         self.question, self.traced = question, upper.traced
         programs = self.traced.programs
         self.able = not self.traced.symbols.derived and all(separate_forms(p) for p in programs)
         self.measures = Measures()
 
-    def asked(self, named: Named) -> Ask:
+    def asked(self, named: NamedPair) -> Ask:
         """How the loss of a named pair is found."""
         if not self.able or named.key is None:
             return _whole(self.question)
@@ -194,24 +232,24 @@ def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
     return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
 
 
-def _try_all(search: _Search, pairs: Iterable[tuple[Pair, Ask]], seconds: float) -> None:
-    end = time.perf_counter() + seconds
+def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, Ask]], work: int, each: int = _PAIR_WORK) -> None:
+    end = search.work + work
     for pair, ask in pairs:
-        search.look(pair, ask)
-        if search.done or time.perf_counter() > end:
+        search.look(pair, ask, each)
+        if search.done or search.work > end:
             return
 
 
-def _candidates(question: Question, upper: Upper | None) -> Iterator[Pair]:
+def _candidates(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
-    yield from _corners(question, inputs, [] if upper is None else landmarks(upper.traced))
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
     if plain and question.adjacency in ("l1", "linf"):
         assert question.n is not None
         yield from pattern_pairs(question.n, question.adjacency)
+    yield from _corners(question, inputs, [] if upper is None else landmarks(upper.traced))
 
 
-def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
+def _corners(question: ProofQuestion, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
     """Values at the ends of their domains, next to the program's own constants, and far out, changed to other such values."""
     rng = np.random.default_rng(0)
     ends = [_ends(f, question.sensitivity, marks) for f in inputs.fields]
@@ -248,12 +286,12 @@ def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
     return sorted({float(round(v)) if f.whole else v for v in listed})
 
 
-def _climb(search: _Search, question: Question) -> None:
+def _climb(search: _PairSearch, question: ProofQuestion) -> None:
     """Moves both inputs of the best pair together, by steps that shrink where they do not help."""
-    end = time.perf_counter() + _LOCAL_SECONDS
+    end = search.work + _LOCAL_WORK
     rng = np.random.default_rng(1)
     step = 8.0
-    while search.best is not None and step > 1e-3 and time.perf_counter() < end and not search.done:
+    while search.best is not None and step > 1e-3 and search.work < end and not search.done:
         left, right = search.best.pair.left, search.best.pair.right
         if not _numbers(left) or not _numbers(right) or len(left) != len(right) or question.domain is not None:
             return
@@ -261,7 +299,7 @@ def _climb(search: _Search, question: Question) -> None:
         for _ in range(2 * len(left)):
             i, s = int(rng.integers(len(left))), float(rng.choice([-step, step]))
             better = better or search.look(Pair("", _moved(left, i, s), _moved(right, i, s)), _whole(question))
-            if better or time.perf_counter() > end or search.done:
+            if better or search.work > end or search.done:
                 break
         step = step * 2 if better else step / 2
 

@@ -26,13 +26,23 @@ def sweep(
 ) -> Sweep:
     """The loss for each value of a parameter (or of `n`): on the given pairs, else over all adjacent inputs.
 
-    Other keywords go to `dpest.estimate` where `pairs` are given, else to `dpest.prove`. `progress` is None (a bar on a
-    terminal), False, True or a function of (values done, their number, message).
+    Args:
+        mechanism: a function of its input, as for `dpest.estimate`.
+        parameter: the name of the parameter that changes; "n" for the number of rows.
+        values: its values.
+        pairs: (D, D') or a list of pairs; without them each value is answered by `dpest.prove`.
+        progress: None (a bar on a terminal), False, True, or a function of (values done, their number, message).
+        params: other parameters of the mechanism.
+        options: keywords of `dpest.estimate` where pairs are given, else of `dpest.prove`.
 
-    >>> import dpest
-    >>> table = dpest.sweep(lambda x, scale: x + dpest.laplace(scale), "scale", [1, 2, 4])
-    >>> [round(r.epsilon, 6) for r in table]
-    [1.0, 0.5, 0.25]
+    Returns:
+        A table with a `Result` for each value, in words how the loss grows (`trend`), and `plot()`.
+
+    Example:
+        >>> import dpest
+        >>> table = dpest.sweep(lambda x, scale: x + dpest.laplace(scale), "scale", [1, 2, 4])
+        >>> [round(r.epsilon, 6) for r in table]
+        [1.0, 0.5, 0.25]
     """
     if not isinstance(values, Iterable):
         raise InvalidInput(f"sweep(mechanism, parameter, values) needs several values, such as [1, 2, 4], got {values!r}")

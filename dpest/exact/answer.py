@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,18 +11,19 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from dpest.errors import ExactRefused
+from dpest.errors import ExactRefused, MechanismError
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
-from dpest.exact.loss.compare import Comparison, Loss, Proof, compare
+from dpest.exact.loss.compare import Comparison, Loss, OtherProof, compare, is_open
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.undone import undone
 from dpest.exact.loss.witness import describe
 from dpest.inputs.pairs import Pair
 from dpest.numerics.effort import limited_effort
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
-from dpest.run.settings import Sides, sides_kept
+from dpest.run.settings import Sides, keeping_sides, sides_kept
 from dpest.trace.against_program import SECONDS
+from dpest.trace.execute import is_rewritten
 from dpest.trace.explore import Trace
 from dpest.trace.limits import LIMITS, Limits
 
@@ -51,12 +51,15 @@ def estimate_exactly(
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                 return _estimate(mechanism, pairs, params, LIMITS, seen)
         except (ExactRefused, RecursionError) as refusal:
-            if not any(t.together for t in seen):
+            if not seen or keeping_sides() is not Sides.AS_NEEDED or not is_rewritten(mechanism):
                 raise
-            try:  # what the sides of its `if` statements have in common may be beyond inference, and each path within it
-                with sides_kept(Sides.APART), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
-                    return _estimate(mechanism, pairs, params, _LIMITS_APART, [])
-            except ExactRefused as second:
+            # What the sides of its `if` statements have in common may be beyond inference, and each path within it; or else
+            # paths that are too many together may be independent choices, which stay apart where sides are kept together.
+            kept, limits = (Sides.APART, _LIMITS_APART) if any(t.together for t in seen) else (Sides.TOGETHER, LIMITS)
+            try:
+                with sides_kept(kept), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
+                    return _estimate(mechanism, pairs, params, limits, [])
+            except (ExactRefused, MechanismError, RecursionError) as second:
                 raise (refusal if isinstance(refusal, ExactRefused) else second) from None
 
 
@@ -118,35 +121,28 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
 
 def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = None) -> Comparison:
     """The losses between two programs, with the upper ends that alignments prove where the engine's own are open."""
-    proof = _proof(left, right)
-    return _aligned(compare(left, right, measures, proof), proof)
-
-
-_OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments
-
-
-def _proof(left: Trace, right: Trace) -> Proof:
-    """The upper bounds that alignments of the two programs prove, worked out once and only if they are asked for."""
-
-    @cache
-    def bounds() -> tuple[float, float] | None:
-        from dpest.exact.proof.align import alignment_bound
-
-        return alignment_bound(*undone(left, right)[:2])
-
-    return bounds
-
-
-def _aligned(found: Comparison, proof: Proof) -> Comparison:
-    """The comparison with the upper ends that alignments of the two programs prove, where its own are open."""
+    alignments = _alignments(left, right)
+    found = compare(left, right, measures, alignments)
     losses = found.forward, found.backward
-    if all(x.upper - x.value <= _OPEN * max(1.0, x.value) or x.value == math.inf for x in losses):
+    if not any(map(is_open, losses)):
         return found
-    bounds = proof()
+    bounds = alignments().bound()
     if bounds is None:
         return found
     forward, backward = (_capped(x, bound) for x, bound in zip(losses, bounds, strict=True))
     return replace(found, forward=forward, backward=backward)
+
+
+def _alignments(left: Trace, right: Trace) -> Callable[[], OtherProof]:
+    """The alignments of the two programs, once they are asked for."""
+
+    @cache
+    def made() -> OtherProof:
+        from dpest.exact.proof.align import Alignments
+
+        return Alignments(*undone(left, right)[:2])
+
+    return made
 
 
 def _capped(loss: Loss, bound: float) -> Loss:

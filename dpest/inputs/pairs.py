@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import DpestError, InvalidInput, InvalidPair, UnknownName
+from dpest.inputs.shown import brief, difference, is_long
 
 L1_PATTERNS = ("one_above", "one_below")
 
@@ -32,7 +33,8 @@ class Pair:
 
     def __str__(self) -> str:
         label = f"{self.name}: " if self.name else ""
-        return f"{label}D = {show(self.left)}, D' = {show(self.right)}"
+        where = difference(self.left, self.right) if is_long(self.left) or is_long(self.right) else ""
+        return f"{label}D = {brief(self.left)}, D' = {brief(self.right)}{where and '; '}{where}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; arrays become lists."""
@@ -71,7 +73,19 @@ def as_parameters(params: Any, keywords: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def generate_patterns(n: int) -> dict[str, tuple[list[float], list[float]]]:
-    """The seven input patterns for `n` queries: name -> (D, D')."""
+    """The seven input patterns: pairs in which every value changes by at most 1.
+
+    Args:
+        n: how many values the inputs have.
+
+    Returns:
+        A dict from the name of each pattern to (D, D').
+
+    Example:
+        >>> import dpest
+        >>> dpest.generate_patterns(3)["one_above"]
+        ([1.0, 1.0, 1.0], [2.0, 1.0, 1.0])
+    """
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidInput(f"the number of queries n must be a whole number >= 1, got {n!r}")
     n = int(n)
@@ -111,29 +125,14 @@ def as_pairs(pairs: Any) -> list[Pair]:
         return _nonempty([_checked(*p) for p in named])
     if isinstance(pairs, Sequence) and not isinstance(pairs, str):
         return _nonempty([p if isinstance(p, Pair) else _checked("", *_two(p)) for p in pairs])
-    raise InvalidPair(f"pairs must be (D, D') or a list of such pairs, got {pairs!r}")
-
-
-def show(data: Any) -> str:
-    """An input as a person writes it: whole floats without their point."""
-    if isinstance(data, np.ndarray):
-        return show(data.tolist())
-    if isinstance(data, list | tuple):
-        inner = ", ".join(show(x) for x in data)
-        return f"[{inner}]" if isinstance(data, list) else f"({inner}{',' if len(data) == 1 else ''})"
-    if isinstance(data, float | np.floating) and math.isfinite(data) and data == int(data):
-        return str(int(data))
-    if isinstance(data, Mapping):
-        return "{" + ", ".join(f"{k!r}: {show(v)}" for k, v in data.items()) + "}"
-    text = str(data) if isinstance(data, np.generic) else repr(data)
-    return " ".join(text.split()) if "\n" in text else text  # data frames and such, in one line
+    raise InvalidPair(f"pairs must be (D, D') or a list of such pairs, got {brief(pairs)}")
 
 
 def _two(pair: Any) -> tuple[Any, Any]:
     if isinstance(pair, Pair):
         return pair.left, pair.right
     if not isinstance(pair, list | tuple) or len(pair) != 2:
-        raise InvalidPair(f"a pair is two inputs (D, D'), got {pair!r}")
+        raise InvalidPair(f"a pair is two inputs (D, D'), got {brief(pair)}")
     return pair[0], pair[1]
 
 
@@ -147,7 +146,7 @@ def _checked(name: str, left: Any, right: Any) -> Pair:
     """A pair: any two inputs of one kind, of whatever length; None stands for a missing one."""
     kinds = [isinstance(x, list | tuple | np.ndarray) for x in (left, right)]
     if kinds[0] != kinds[1] and left is not None and right is not None:
-        raise InvalidPair(f"D and D' must be inputs of one kind, got {show(left)} and {show(right)}")
+        raise InvalidPair(f"D and D' must be inputs of one kind, got {brief(left)} and {brief(right)}")
     return Pair(name, left, right)
 
 

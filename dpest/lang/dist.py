@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.lang.bits import Bits, logical
 from dpest.lang.chosen import same_text
 from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, signed, square
 from dpest.lang.extremes import clipped, extreme
@@ -112,7 +113,7 @@ def _elementwise(operation: Callable[[Dist, Any], Any]) -> Callable[[Dist, Any],
     return applied
 
 
-class Dist(HasLaw, NotPlain):
+class Dist(HasLaw, Bits, NotPlain):
     """One random value. Arithmetic and comparisons make new ones; `if` on one forks the run that it is in."""
 
     __slots__ = ()
@@ -266,27 +267,6 @@ class Dist(HasLaw, NotPlain):
         """Two handles on one node are one value."""
         return id(self.node)
 
-    def __invert__(self) -> Any:
-        return wrap(negate(truth(self.node)))
-
-    @_elementwise
-    def __and__(self, other: Any) -> Any:
-        return wrap(conjunction((truth(self.node), truth(unwrap(other)))))
-
-    __rand__ = __and__
-
-    @_elementwise
-    def __or__(self, other: Any) -> Any:
-        return wrap(negate(conjunction((negate(truth(self.node)), negate(truth(unwrap(other)))))))
-
-    __ror__ = __or__
-
-    @_elementwise
-    def __xor__(self, other: Any) -> Any:
-        return wrap(conjunction((unwrap(self | other), negate(unwrap(self & other)))))
-
-    __rxor__ = __xor__
-
     def __bool__(self) -> bool:
         run = RUN.get()
         if run is None:
@@ -346,18 +326,26 @@ def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     name, values = ufunc.__name__, tuple(unwrap(x) for x in plain)
     if name in OPERATORS:
         return OPERATORS[name](*plain)
+    if name.startswith("logical"):
+        return wrap(logical(name, values))
     if name in EXTREMES:
         return wrap(extreme(EXTREMES[name], values))
     if name in ELEMENTARY:
         return wrap(elementary(name, values[0], ufunc))
-    if name == "sign":
-        return wrap(signed(values[0]))
+    if name in ("sign", "copysign"):
+        return wrap(signed(values[0])) if name == "sign" else with_sign(*plain)
     return wrap(clipped(*values)) if name == "clip" else Dist(Apply(ufunc, values))
 
 
 # numpy.exp and its like call a method of that name on each element of an array of objects.
 for _name in ("rint", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
     setattr(Dist, _name, partialmethod(lambda self, ufunc: _ufunc(ufunc, (self,)), getattr(np, _name)))
+
+
+def with_sign(size: Any, value: Any) -> Any:
+    """`copysign`: the size of one value with the sign of another; noise is exactly zero with probability zero."""
+    sign = wrap(signed(value.node)) if isinstance(value, Dist) else math.copysign(1.0, value)
+    return abs(size) * sign
 
 
 def rounded(rounding: Rounding, x: Any, written: Written | None = None) -> Any:

@@ -17,7 +17,19 @@ from dpest.lang.run import on_plain_numbers, shown
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
-    """`yes` where the condition holds, else `no`; lists and arrays of one shape go element by element."""
+    """`yes` where the condition holds, else `no`; lists and arrays of one shape go element by element. Also `branch` and `mux`.
+
+    Args:
+        condition: a comparison of random values, a truth value, or an array of them.
+        yes: the value where it holds.
+        no: the value where it does not.
+
+    Example:
+        >>> import dpest
+        >>> flip = lambda x: dpest.where(dpest.bernoulli(0.25) == 1, 1 - x, x)
+        >>> print(f"{dpest.estimate(flip, (0, 1)):.6f}")
+        1.098612
+    """
     if any(isinstance(x, np.ndarray) for x in (condition, yes, no)):
         parts = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (condition, yes, no)))
         return _filled(parts[0].shape, [where(*xs) for xs in zip(*(p.ravel() for p in parts), strict=True)])
@@ -36,17 +48,48 @@ mux = where
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two values."""
+    """The larger of two values; arrays go element by element.
+
+    Args:
+        a: a number or a random value, or an array of them.
+        b: the other one.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x: dpest.maximum(x + dpest.laplace(1), 0), (1, 2)):.3f}")
+        1.000
+    """
     return _paired(Pick.MAX, a, b)
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two values."""
+    """The smaller of two values; arrays go element by element.
+
+    Args:
+        a: a number or a random value, or an array of them.
+        b: the other one.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x: dpest.minimum(x + dpest.laplace(1), 5), (1, 2)):.3f}")
+        1.000
+    """
     return _paired(Pick.MIN, a, b)
 
 
 def clip(x: Any, low: Any, high: Any) -> Any:
-    """x, brought into [low, high]: min(max(x, low), high), so that `high` wins where random bounds cross, as in NumPy."""
+    """x, brought into [low, high]: min(max(x, low), high), so that `high` wins where random bounds cross, as in NumPy.
+
+    Args:
+        x: a number or a random value, or an array of them.
+        low: the smallest value that comes out.
+        high: the largest value that comes out, >= low.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x: dpest.clip(x + dpest.geometric(1), 0, 3), (1, 2)):.3f}")
+        1.000
+    """
     plain = not any(isinstance(x, Dist | np.ndarray | list | tuple) for x in (low, high))
     if plain and low > high and not on_plain_numbers():  # there a number may stand for a random bound, and those may cross
         raise InvalidInput(f"clip(x, low, high) needs low <= high, got low={shown(low)}, high={shown(high)}")
@@ -54,27 +97,75 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 
 
 def max(*values: Any) -> Any:
-    """The largest of several values: max([a, b]) or max(a, b)."""
+    """The largest of several values: max([a, b]) or max(a, b).
+
+    Args:
+        values: numbers and random values, one by one or in one list.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x: dpest.max([v + dpest.laplace(1) for v in x]), ([0, 0], [1, 1])):.3f}")
+        2.000
+    """
     return _extreme(Pick.MAX, _listed("max", values))
 
 
 def min(*values: Any) -> Any:
-    """The smallest of several values."""
+    """The smallest of several values: min([a, b]) or min(a, b).
+
+    Args:
+        values: numbers and random values, one by one or in one list.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x: dpest.min([v + dpest.laplace(1) for v in x]), ([0, 0], [1, 1])):.3f}")
+        2.000
+    """
     return _extreme(Pick.MIN, _listed("min", values))
 
 
 def argmax(values: Iterable[Any]) -> Any:
-    """The first index of the largest value."""
+    """The first index of the largest value.
+
+    Args:
+        values: a list or array of numbers and random values.
+
+    Example:
+        >>> import dpest
+        >>> noisy_max = lambda x: dpest.argmax([v + dpest.laplace(2) for v in x])
+        >>> print(f"{dpest.estimate(noisy_max, ([0, 1], [1, 0])):.3f}")
+        0.493
+    """
     return _arg(Pick.MAX, _listed("argmax", (values,)))
 
 
 def argmin(values: Iterable[Any]) -> Any:
-    """The first index of the smallest value."""
+    """The first index of the smallest value.
+
+    Args:
+        values: a list or array of numbers and random values.
+
+    Example:
+        >>> import dpest
+        >>> noisy_min = lambda x: dpest.argmin([v + dpest.laplace(2) for v in x])
+        >>> print(f"{dpest.estimate(noisy_min, ([0, 1], [1, 0])):.3f}")
+        0.493
+    """
     return _arg(Pick.MIN, _listed("argmin", (values,)))
 
 
 def cumsum(values: Iterable[Any]) -> Any:
-    """Running sums, as an array."""
+    """Running sums, as an array.
+
+    Args:
+        values: a list or array of numbers and random values.
+
+    Example:
+        >>> import dpest
+        >>> sums = lambda x: dpest.cumsum([v + dpest.laplace(1) for v in x])
+        >>> print(f"{dpest.estimate(sums, ([0, 0], [1, 0])):.3f}")
+        1.000
+    """
     items = list(values)
     out = np.empty(len(items), dtype=object)
     total: Any = 0.0
@@ -85,17 +176,47 @@ def cumsum(values: Iterable[Any]) -> Any:
 
 
 def floor(x: Any) -> Any:
-    """The largest whole number <= x."""
+    """The largest whole number <= x; `math.floor` works too.
+
+    Args:
+        x: a number or a random value, or an array of them.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x: dpest.floor(x + dpest.laplace(2)), (0, 1)):.3f}")
+        0.500
+    """
     return _mapped(lambda v: rounded(Rounding.FLOOR, v), x)
 
 
 def ceil(x: Any) -> Any:
-    """The smallest whole number >= x."""
+    """The smallest whole number >= x; `math.ceil` works too.
+
+    Args:
+        x: a number or a random value, or an array of them.
+
+    Example:
+        >>> import dpest
+        >>> print(f"{dpest.estimate(lambda x: dpest.ceil(x + dpest.laplace(2)), (0, 1)):.3f}")
+        0.500
+    """
     return _mapped(lambda v: rounded(Rounding.CEIL, v), x)
 
 
 def apply(function: Callable[..., Any], *values: Any) -> Any:
-    """A vectorised function of random values; the mechanism can then be sampled, not inferred exactly."""
+    """A function of random values that dpest cannot look into; the mechanism can then be sampled, not inferred exactly.
+
+    Args:
+        function: takes NumPy arrays, one for each value, and returns an array of the same length.
+        values: numbers and random values.
+
+    Example:
+        >>> import dpest
+        >>> import numpy as np
+        >>> odd = lambda x: dpest.apply(np.sinc, x + dpest.laplace(1))
+        >>> dpest.estimate(odd, (0, 1), samples=1000, seed=1).method
+        'sampling'
+    """
     if not callable(function):
         raise InvalidInput(f"apply(function, *values) needs a function first, got {function!r}")
     if any(isinstance(v, PlainNumber) for v in values):

@@ -158,15 +158,22 @@ class Truth(PlainNumber, int):
         return Truth(not self)
 
     def __and__(self, other: Any) -> Any:
-        return Truth(bool(self) and bool(other)) if isinstance(other, _NUMBERS) else NotImplemented
+        return _bits(operator.and_, self, other)
 
     def __or__(self, other: Any) -> Any:
-        return Truth(bool(self) or bool(other)) if isinstance(other, _NUMBERS) else NotImplemented
+        return _bits(operator.or_, self, other)
 
     def __xor__(self, other: Any) -> Any:
-        return Truth(bool(self) != bool(other)) if isinstance(other, _NUMBERS) else NotImplemented
+        return _bits(operator.xor, self, other)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+
+def _bits(operation: Callable[[Any, Any], Any], a: Truth, b: Any) -> Any:
+    """Logical where both are 0 or 1, bit by bit with any other whole number."""
+    if not isinstance(b, _NUMBERS):
+        return NotImplemented
+    return Truth(operation(bool(a), bool(b))) if b in (0, 1) else marked(operation(int(bare(a)), bare(b)))
 
 
 def bare(x: Any) -> Any:
@@ -211,5 +218,6 @@ _ELEMENTS: dict[str, Callable[..., Any]] = {
     "clip": lambda x, low, high: marked(min(max(x, low), high)),
     "logical_and": lambda a, b: Truth(bool(a) and bool(b)),
     "logical_or": lambda a, b: Truth(bool(a) or bool(b)),
+    "logical_xor": lambda a, b: Truth(bool(a) != bool(b)),
     "logical_not": lambda a: Truth(not a),
 }

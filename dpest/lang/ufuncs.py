@@ -36,11 +36,9 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "less": operator.lt,
     "equal": operator.eq,
     "not_equal": operator.ne,
-    "logical_and": operator.and_,
-    "logical_or": operator.or_,
-    "logical_not": operator.invert,
     "bitwise_and": operator.and_,
     "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
     "invert": operator.invert,
 }
 

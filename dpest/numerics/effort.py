@@ -1,7 +1,7 @@
-"""A limit on numerical work: how often integrands may be evaluated for one answer.
+"""Numerical work, counted: how often integrands are evaluated for one answer, and how many steps are made.
 
-The limit counts evaluations and not seconds, so that the same question has the same answer on every machine. Where another
-method waits, it also counts steps of about ten microseconds: decisions of a run, cases, integrals.
+Limits count work and not seconds, so that the same question has the same answer on every machine, slow or fast. A step is
+about ten microseconds: a decision of a run, a case, a share of an integral.
 """
 
 from __future__ import annotations
@@ -9,27 +9,52 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from dpest.errors import BudgetExceeded
 
-
-class _Effort:
-    def __init__(self, most: int, most_steps: int | None) -> None:
-        self.most = most
-        self.spent = 0
-        self.most_steps = most_steps
-        self.steps = 0
+_IN_A_STEP = 50  # evaluations of an integrand that take about as long as one step
 
 
-_EFFORT: ContextVar[_Effort | None] = ContextVar("dpest_effort", default=None)
+@dataclass
+class Effort:
+    """The work done in a block so far, in blocks inside it too, and the most of it that is allowed."""
+
+    most: int | None = None  # evaluations
+    most_steps: int | None = None
+    most_work: int | None = None
+    outer: Effort | None = None
+    evaluations: int = 0
+    steps: int = 0
+
+    @property
+    def work(self) -> int:
+        """Steps and evaluations together, in steps."""
+        return self.steps + self.evaluations // _IN_A_STEP
+
+
+_EFFORT: ContextVar[Effort | None] = ContextVar("dpest_effort", default=None)
 
 
 @contextmanager
-def limited_effort(most: int, most_steps: int | None = None) -> Iterator[None]:
+def limited_effort(most: int, most_steps: int | None = None) -> Iterator[Effort]:
     """Inside the block, raises `BudgetExceeded` once integrands were evaluated, or steps made, more often than allowed."""
-    token = _EFFORT.set(_Effort(most, most_steps))
+    with _counting(Effort(most, most_steps, None, _EFFORT.get())) as effort:
+        yield effort
+
+
+@contextmanager
+def counted_effort(most_work: int | None = None) -> Iterator[Effort]:
+    """Counts the work of the block; raises `BudgetExceeded` where it is more than allowed."""
+    with _counting(Effort(None, None, most_work, _EFFORT.get())) as effort:
+        yield effort
+
+
+@contextmanager
+def _counting(effort: Effort) -> Iterator[Effort]:
+    token = _EFFORT.set(effort)
     try:
-        yield
+        yield effort
     finally:
         _EFFORT.reset(token)
 
@@ -37,22 +62,31 @@ def limited_effort(most: int, most_steps: int | None = None) -> Iterator[None]:
 def spend(evaluations: int) -> None:
     """Counts evaluations of an integrand."""
     effort = _EFFORT.get()
-    if effort is not None:
-        effort.spent += evaluations
-        if effort.spent > effort.most:
+    while effort is not None:
+        effort.evaluations += evaluations
+        if effort.most is not None and effort.evaluations > effort.most:
             raise BudgetExceeded(
                 f"its integrals take more than {effort.most:,} evaluations: noise with heavy tails, or many random values that "
                 "depend on each other"
             )
+        _check_work(effort)
+        effort = effort.outer
 
 
 def spend_steps(steps: int) -> None:
     """Counts steps of about ten microseconds."""
     effort = _EFFORT.get()
-    if effort is not None and effort.most_steps is not None:
+    while effort is not None:
         effort.steps += steps
-        if effort.steps > effort.most_steps:
+        if effort.most_steps is not None and effort.steps > effort.most_steps:
             raise BudgetExceeded(
                 f"it takes more than {effort.most_steps:,} steps, which is longer than sampling takes (method='exact' goes on "
                 "without this limit)"
             )
+        _check_work(effort)
+        effort = effort.outer
+
+
+def _check_work(effort: Effort) -> None:
+    if effort.most_work is not None and effort.work > effort.most_work:
+        raise BudgetExceeded(f"it takes more than {effort.most_work:,} steps")

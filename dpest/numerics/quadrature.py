@@ -41,7 +41,7 @@ class Integrals:
 
 
 @dataclass
-class _Panels:
+class _OpenPanels:
     """Panels still to be accepted: the row they belong to, their ends."""
 
     row: Rows
@@ -82,15 +82,15 @@ def rounding(logs: Floats) -> Floats:
     return 1e-15 * (4.0 + np.where(np.isfinite(logs), np.abs(logs), 0.0))
 
 
-def _panels(edges: Floats) -> _Panels:
+def _panels(edges: Floats) -> _OpenPanels:
     low, high = edges[:, :-1], edges[:, 1:]
     # Ends that differ by rounding alone bound nothing.
     wide = high - low > 1e-15 * np.maximum(np.abs(low), np.abs(high))
     row = np.broadcast_to(np.arange(edges.shape[0])[:, None], low.shape)
-    return _Panels(row[wide], low[wide], high[wide])
+    return _OpenPanels(row[wide], low[wide], high[wide])
 
 
-def _measure(log_f: LogFunction, panels: _Panels) -> tuple[Floats, Floats, Floats]:
+def _measure(log_f: LogFunction, panels: _OpenPanels) -> tuple[Floats, Floats, Floats]:
     """ln of each panel's integral, of its quadrature error, and of what the function's own errors add up to."""
     count = panels.row.size
     value, error, noise = np.empty(count), np.empty(count), np.empty(count)
@@ -115,10 +115,10 @@ def _rule(logs: Floats, inner: Floats | float, half: Floats) -> tuple[Floats, Fl
     return value, error, noise
 
 
-def _halved(panels: _Panels, which: npt.NDArray[np.bool_]) -> _Panels:
+def _halved(panels: _OpenPanels, which: npt.NDArray[np.bool_]) -> _OpenPanels:
     row, low, high = panels.row[which], panels.low[which], panels.high[which]
     middle = 0.5 * (low + high)
-    return _Panels(np.concatenate([row, row]), np.concatenate([low, middle]), np.concatenate([middle, high]))
+    return _OpenPanels(np.concatenate([row, row]), np.concatenate([low, middle]), np.concatenate([middle, high]))
 
 
 def with_tails(breaks: Floats, low: Floats, high: Floats, scale: float) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.exact.inference.paths import trace
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import show
 from dpest.lang.nodes import Draw, Linear, draws_of, is_node
 from dpest.lang.words import words
 from dpest.trace.explore import Path, Trace

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import brief
 from dpest.report.data import Entry, Report
 from dpest.report.numbers import loss, number, seconds
 from dpest.report.table import markdown_table
@@ -40,7 +40,7 @@ def summary_header(report: Report) -> tuple[str, ...]:
 def summary_row(entry: Entry) -> tuple[str, ...]:
     """Mechanism, claim, loss on the pairs and over all inputs, verdict, method, time: as text."""
     r = entry.result
-    claim = "" if entry.claim is None else f"{entry.claim:.4g}"
+    claim = "" if entry.claim is None else f"{entry.claim:.6g}"
     if entry.verdict is not None and entry.verdict.delta:
         claim += f", delta {entry.verdict.delta:g}"
     found = f">= {number(r.lower, 9)}" if open_ended(r) else loss(r.epsilon, r.lower, r.upper)
@@ -101,7 +101,7 @@ def _section(entry: Entry) -> str:
     rows = [("loss", loss_text(entry.result)), *summary_rows(entry.result), *everywhere_rows(entry)]
     facts = "\n".join(f"- **{label}**: {text}" for label, text in rows)
     found = entry.result.pairs
-    pairs = [[p.pair.name, show(p.pair.left), show(p.pair.right), number(p.forward), number(p.backward)] for p in found]
+    pairs = [[p.pair.name, brief(p.pair.left), brief(p.pair.right), number(p.forward), number(p.backward)] for p in found]
     table = markdown_table(["Pair", "D", "D'", "ln(D / D')", "ln(D' / D)"], pairs)
     code = f"```py\n{entry.code}\n```" if entry.code else ""
     return "\n\n".join(part for part in (f"## {entry.name}", entry.sentence, facts, table, entry.comment, code) if part)

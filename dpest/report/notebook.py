@@ -14,7 +14,7 @@ from dpest.results import Result
 if TYPE_CHECKING:
     from dpest.curves.curve import Curve
     from dpest.doors.table import Sweep
-    from dpest.sampling.audit.result import AuditResult
+    from dpest.sampling.audit_result import AuditResult
 
 
 def result_html(result: Result) -> str:
@@ -55,8 +55,9 @@ def themed(body: str) -> str:
     dark = "\n".join(f"{page} .{CARD} {{ {variables(DARK)} }}" for page in DARK_PAGES)
     style = (
         f".{CARD} {{ {variables(LIGHT)} color: var(--ink); background: var(--paper); padding: .4em; overflow-x: auto; }}\n"
-        f".{CARD} table {{ color: inherit; background: none; border-collapse: collapse; }}\n"
+        f".{CARD} table {{ color: inherit; background: none; border-collapse: collapse; min-width: min(100%, 36em); }}\n"
         f".{CARD} th, .{CARD} td {{ text-align: left; vertical-align: top; padding: .1em .8em .1em 0; background: none; }}\n"
+        f".{CARD} th {{ white-space: nowrap; }}\n"
         f".{CARD} caption {{ text-align: left; font-weight: bold; color: inherit; }}\n"
         f".{CARD} svg {{ max-width: 100%; height: auto; }}\n"
         f"@media (prefers-color-scheme: dark) {{ body:not([data-jp-theme-light]) .{CARD} {{ {variables(DARK)} }} }}\n{dark}\n"

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator
 
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import brief, brief_event
 from dpest.report.numbers import bracket, count, log_number, loss, number, seconds
 from dpest.report.table import plain_table
 from dpest.results import PAIRS, Direction, Evidence, Result, Witness
@@ -57,7 +57,7 @@ def witness_text(witness: Witness) -> str:
     above, below = ("D", "D'") if witness.direction is Direction.LEFT else ("D'", "D")
     verb = "tends to" if witness.limit else "="
     return (
-        f"{witness.event}; {witness.measure} {log_number(witness.log_left)} under D, "
+        f"{brief_event(witness.event)}; {witness.measure} {log_number(witness.log_left)} under D, "
         f"{log_number(witness.log_right)} under D'; ln({above} / {below}) {verb} {number(witness.loss, 12)}"
     )
 
@@ -110,8 +110,8 @@ def pairs_table(result: Result) -> str:
         [
             "*" if p.pair == result.pair else "",
             p.pair.name or f"pair {i}",
-            show(p.pair.left),
-            show(p.pair.right),
+            brief(p.pair.left),
+            brief(p.pair.right),
             number(p.forward, 10),
             number(p.backward, 10),
         ]

@@ -18,15 +18,24 @@ from dpest.run.executors import Automatic, opened
 from dpest.run.fingerprint import fingerprint
 from dpest.run.progress import Progress, shown
 from dpest.run.streams import resolve_seed
-from dpest.sampling.audit.outputs import Keys
-from dpest.sampling.audit.table import aligned
-from dpest.sampling.from_samples import conclude
-from dpest.sampling.gathering import CHOOSING_SHARE, STORED, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
+from dpest.sampling.conclude import conclude
+from dpest.sampling.gathering import (
+    CHOOSING_SHARE,
+    STORED,
+    CountCells,
+    CountOutcomes,
+    Fold,
+    Learn,
+    Model,
+    Parts,
+    SamplingQuestion,
+)
 from dpest.sampling.result import Facts, nothing_yet, result_from
-from dpest.sampling.sources import Source, TracedSampler
-from dpest.sampling.support import covers
-from dpest.sampling.table import Table
-from dpest.sampling.tables import cell_tables, outcome_tables
+from dpest.sampling.runs.outcomes import aligned
+from dpest.sampling.runs.outputs import Keys
+from dpest.sampling.runs.sources import OutputSource, TracedSampler
+from dpest.sampling.runs.support import covers
+from dpest.sampling.tables import Table, cell_tables, outcome_tables
 
 DEFAULT_SAMPLES = 1_000_000
 _SMALL_CHUNK = 1 << 15
@@ -35,7 +44,7 @@ _FEWEST_SAMPLES = 100
 
 
 def estimate_by_sampling(
-    mechanism: Callable[..., Any] | Source,
+    mechanism: Callable[..., Any] | OutputSource,
     pairs: Sequence[Pair],
     *,
     params: Mapping[str, Any] | None = None,
@@ -58,7 +67,7 @@ def estimate_by_sampling(
     with ExitStack() as stack:
         show = stack.enter_context(shown(progress))
         seed = _seed(seed, checkpoint)
-        question = Question.of(sampler, pairs, seed)
+        question = SamplingQuestion.of(sampler, pairs, seed)
         store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)
         if isinstance(sampler, TracedSampler):
             for data in question.inputs:
@@ -75,7 +84,7 @@ def estimate_by_sampling(
 
 
 def _gathered(
-    question: Question, samples: int, place: Executor | Automatic | None, store: Checkpoint | None, show: Progress
+    question: SamplingQuestion, samples: int, place: Executor | Automatic | None, store: Checkpoint | None, show: Progress
 ) -> tuple[list[Table], Keys | None, Gathered[Parts]]:
     """Learn, then count: a table for each pair, and the outcomes that were seen, where they repeat."""
     nothing: tuple[Model | None, ...] = ()

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import InvalidInput
-from dpest.sampling.audit.outputs import Batch, encode_array, encode_rows
-from dpest.sampling.audit.table import aligned, is_discrete, tally
-from dpest.sampling.events import CellCounts
-from dpest.sampling.from_samples import Conclusion, conclude
+from dpest.sampling.bounds.cell_sets import CellCounts
+from dpest.sampling.conclude import Conclusion, conclude
 from dpest.sampling.gathering import CHOOSING_SHARE
-from dpest.sampling.learned import learn
-from dpest.sampling.table import Table
-from dpest.sampling.tables import cell_table, outcome_table
+from dpest.sampling.runs.outcomes import aligned, is_discrete, tally
+from dpest.sampling.runs.outputs import Batch, encode_array, encode_rows
+from dpest.sampling.scores.learned import learn
+from dpest.sampling.tables import Table, cell_table, outcome_table
 
 ALPHA = 0.05
 _LEARNING_SHARE = 0.25
@@ -25,7 +24,7 @@ _SHUFFLE = 20210523  # samples may come sorted: the parts are taken from a fixed
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SampleComparison:
     """What two samples say of the loss between their laws, and the counts that it rests on."""
 
     conclusion: Conclusion
@@ -37,7 +36,7 @@ class Comparison:
         return self.conclusion.epsilon
 
 
-def compare_samples(left: Any, right: Any, bins: int) -> Comparison:
+def compare_samples(left: Any, right: Any, bins: int) -> SampleComparison:
     """Compare two samples of outputs, rows where an output has several coordinates; numbers are cut into so many bins."""
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
         raise InvalidInput(f"the number of bins must be a whole number >= 1, got {bins!r}")
@@ -50,7 +49,7 @@ def compare_samples(left: Any, right: Any, bins: int) -> Comparison:
     samples = [b.picked(rng.permutation(len(b))) for b in samples]
     few = min(map(len, samples)) < _FEW
     table = _outcomes(samples, rng) if few or is_discrete(*samples) else _learned(samples, min(int(bins), _MOST_BINS))
-    return Comparison(conclude([table], ALPHA, exhaustive=False), table)
+    return SampleComparison(conclude([table], ALPHA, exhaustive=False), table)
 
 
 def _outputs(samples: Any) -> Batch:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
-from dpest.sampling.from_samples import Conclusion, Finding, Side
-from dpest.sampling.table import Table
+from dpest.sampling.conclude import Conclusion, DirectionFinding, Finding
+from dpest.sampling.tables import Table
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,13 @@ def _result(
 def _pair_result(pair: Pair, finding: Finding, table: Table) -> PairResult:
     forward, backward = finding.sides
     witness = _witness(pair, forward if finding.forward >= finding.backward else backward, table)
-    return PairResult(pair, finding.epsilon, finding.lower, finding.upper, finding.forward, finding.backward, witness)
+    counted = (forward.bound, backward.bound)
+    return PairResult(
+        pair, finding.epsilon, finding.lower, finding.upper, finding.forward, finding.backward, witness, counted=counted
+    )
 
 
-def _witness(pair: Pair, side: Side, table: Table) -> Witness | None:
+def _witness(pair: Pair, side: DirectionFinding, table: Table) -> Witness | None:
     event, hits = side.shown, side.shown_hits
     if not hits.more:
         return None

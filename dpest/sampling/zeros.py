@@ -10,8 +10,8 @@ import numpy as np
 
 from dpest.numerics.binomial import lower
 from dpest.results import Direction
-from dpest.sampling.events import CellCounts, CellSet, Floats, Hits, Ints
-from dpest.sampling.table import Table
+from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Hits, Ints
+from dpest.sampling.tables import Table
 
 
 def chance_explains_zero(hits: float, shared: float, level: float) -> bool:

@@ -22,7 +22,7 @@ from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat, rebuild
-from dpest.trace.plain_run import SEED, Aim, Drawn, PlainRun, Source
+from dpest.trace.plain_run import SEED, Aim, Drawn, NumberSource, PlainRun
 from dpest.trace.replay import Replay, Unusual, same_output
 from dpest.trace.valuation import Valuation, Value
 
@@ -63,7 +63,7 @@ class Rounds:
 
 def check_against_program(traced: Trace, program: Program, seconds: float) -> None:
     """Raises `TraceMismatch` where the program on plain numbers does something that no traced path says."""
-    source = Source(stream(SEED))
+    source = NumberSource(stream(SEED))
     tree = _Branching([*traced.paths, *traced.cycles], 0)
     around = set(map(id, traced.cycles))
     places = _Places()

@@ -30,6 +30,7 @@ from dpest.trace.hidden_randomness import Watch
 from dpest.trace.images import in_one_form
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
+from dpest.trace.memory import nodes_forgotten
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
@@ -102,7 +103,8 @@ def trace(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
+    watch = Watch(mechanism, data, params, lambda: program(one_run()))
+    with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, check_seconds, kept, loop_weight, lambda: is_rewritten(mechanism))
     paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
     return replace(traced, paths=paths, seeded=tuple(held.seeded))
@@ -118,13 +120,13 @@ def _few_or_together(
 ) -> Trace:
     """The paths by forks where they are few; else with sides kept together; where that fails, all of them by forks."""
 
-    def checked(search: _Search, start: float) -> Trace:
+    def checked(search: _PathSearch, start: float) -> Trace:
         traced = search.found(loop_weight)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
         return traced
 
     start = time.perf_counter()
-    forks = _Search(limits)
+    forks = _PathSearch(limits)
     refusal: ExactRefused | None = None
     if sides is not Sides.TOGETHER:
         try:
@@ -137,7 +139,7 @@ def _few_or_together(
     try:
         if sides is Sides.TOGETHER or rewritten():
             begin = time.perf_counter()
-            search = _Search(limits, together=True)
+            search = _PathSearch(limits, together=True)
             search.explored(program)
             return checked(search, begin)
     except (ExactRefused, MechanismError, RecursionError):  # nested choices may be deeper than Python's stack
@@ -159,20 +161,20 @@ def trace_on_unknown(
         return execute(run, mechanism, data, params)
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
-    with watch, standing_in(mechanism, data, params):
-        search = _Search(limits)
+    with nodes_forgotten(), watch, standing_in(mechanism, data, params):
+        search = _PathSearch(limits)
         search.explored(program, rewrite)
         return search.found(None)
 
 
 def explored(program: Callable[[Any], Flat], limits: Limits, loop_weight: LoopWeight | None, make: type[TraceRun]) -> Trace:
     """Every path of a program, followed by runs of another kind."""
-    search = _Search(limits, make=make)
+    search = _PathSearch(limits, make=make)
     search.explored(program)
     return search.found(loop_weight)
 
 
-class _Search:
+class _PathSearch:
     """The branches still to be followed, and what was found."""
 
     def __init__(self, limits: Limits, together: bool = False, make: type[TraceRun] = TraceRun) -> None:

@@ -36,7 +36,7 @@ from dpest.trace.atomic import has_finitely_many_points, sign
 
 
 @dataclass(frozen=True)
-class Side:
+class FunctionBound:
     """function(value) compared with a bound: `>=` or `>` where `above`, `<=` or `<` else."""
 
     above: bool
@@ -44,7 +44,7 @@ class Side:
     bound: Rational
 
 
-def moved(function: Elementary, side: Side, value: Linear, written: Written | None) -> Compare | bool:
+def moved(function: Elementary, side: FunctionBound, value: Linear, written: Written | None) -> Compare | bool:
     """The same comparison for a value inside the function's domain; a bound outside of its range decides it."""
     low, high = function.range
     if low is not None and side.bound <= low and not _reaches_end(function, side.bound, low):
@@ -122,7 +122,7 @@ def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[An
         case Function(function=function, value=inner):
             if relation is Relation.EQ:
                 return equal(function, -k / c, linear(inner), condition.written)
-            return moved(function, Side(c > 0, relation is Relation.GT, -k / c), linear(inner), condition.written)
+            return moved(function, FunctionBound(c > 0, relation is Relation.GT, -k / c), linear(inner), condition.written)
         case Quotient(left=left, right=right) if not has_finitely_many_points(linear(right)):
             value = combine(scaled(linear(left), c), linear(right), k) if k else scaled(linear(left), c)
             if relation is not Relation.EQ and not decide(Compare(Relation.GT, linear(right))):

@@ -38,7 +38,7 @@ from dpest.lang.nodes import (
     linear,
     scaled,
 )
-from dpest.lang.plain import Unknown, evaluate, missing_draws
+from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
@@ -118,7 +118,7 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
 
 
 @lru_cache(maxsize=1 << 14)
-def _smooth_literal(relation: Relation, value: Linear) -> Literal | None:
+def smooth_literal(relation: Relation, value: Linear) -> Literal | None:
     """An inequality in which a continuous draw takes part, as one object for one node: what is known of it is kept."""
     terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
     plain = relation is not Relation.EQ and len(terms) == len(value.terms) > 0
@@ -129,7 +129,7 @@ def _smooth_literal(relation: Relation, value: Linear) -> Literal | None:
 def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     """Decides a comparison with zero; an extreme value is compared argument by argument."""
     relation, value = condition.relation, condition.value
-    plain = _smooth_literal(relation, value)
+    plain = smooth_literal(relation, value)
     if plain is not None:
         return ask(plain)
     if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient | Where):
@@ -232,7 +232,7 @@ def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
 
         return peeled(node, ask)
     node = without_function(node)
-    plain = _plain_options(node.pick, node.values)
+    plain = plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
     became: Became = {}
@@ -258,7 +258,7 @@ def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
 
 
 @lru_cache(maxsize=256)
-def _plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Literal, ...]], list[int]] | None:
+def plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Literal, ...]], list[int]] | None:
     """The ways in which each argument can win, where all are affine in draws: the same on every path."""
     expressions = [linear(v) for v in values]
     if not all(isinstance(n, Draw) for e in expressions for n, _ in e.terms):
@@ -359,13 +359,13 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     _pin(value, ask, became)
     try:
         return _computed(x, became)
-    except Unknown:  # a draw that cancels in rationals, and need not in the program's own arithmetic
+    except Undetermined:  # a draw that cancels in rationals, and need not in the program's own arithmetic
         for draw in missing_draws(x, became):
             if has_finitely_many_points(linear(draw)):
                 became[id(draw)] = point(draw, ask)
     try:
         return _computed(x, became)
-    except Unknown:  # zero times a value that nobody asked for
+    except Undetermined:  # zero times a value that nobody asked for
         return _computed(value, became)
 
 

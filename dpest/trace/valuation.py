@@ -39,7 +39,7 @@ from dpest.lang.nodes import (
     is_node,
     plain_number,
 )
-from dpest.lang.plain import Unknown, evaluate
+from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
@@ -184,7 +184,7 @@ class Valuation:
         """A discrete value next to a bound, computed as the program computes it: its rounding has the last word there."""
         try:
             return evaluate(node, {id(d): plain_number(self.number(d).number) for d in draws_of(node)})
-        except (Unknown, ArithmeticError):
+        except (Undetermined, ArithmeticError):
             self.unclear = True
             return math.nan
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from dpest.errors import ExactRefused
 from dpest.lang.extent import Extent, compared
 from dpest.lang.nodes import Draw, Node, Relation, plain_number
-from dpest.lang.plain import Unknown, evaluate
+from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Discrete
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
@@ -44,7 +44,7 @@ class AsWritten:
         """What the program says where the draws have these values; None where that cannot be told."""
         try:
             return bool(evaluate(self.condition, {**self.known, **point}))
-        except (Unknown, ArithmeticError):
+        except (Undetermined, ArithmeticError):
             return None
 
     def at(self, points: Point) -> AsWritten:

@@ -11,7 +11,7 @@ import dpest
 from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.results import Result
 from dpest.sampling.answer import estimate_by_sampling
-from dpest.sampling.sources import TracedSampler
+from dpest.sampling.runs.sources import TracedSampler
 from tests import mechanisms_for_sampling as known
 
 CONFIDENCE = 0.95

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import dpest
 from dpest.results import Direction
-from dpest.sampling.audit.bounds import Counts, epsilon_lower, epsilon_lower_anytime, epsilon_lower_published
+from dpest.sampling.bounds.statement import Counts, epsilon_lower, epsilon_lower_anytime, epsilon_lower_published
 
 
 def quiet(done: int, total: int, message: str) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.inputs.pairs import Pair, as_pairs, show
+from dpest.inputs.pairs import Pair, as_pairs
+from dpest.inputs.shown import show
 
 NAN = math.nan
 LN3 = math.log(3)

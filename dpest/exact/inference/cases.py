@@ -37,7 +37,7 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.origins import root
-from dpest.lang.plain import Unknown, evaluate
+from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Law
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
@@ -314,7 +314,7 @@ def _simple(node: Rounded, inner: Linear, sign: int, became: Became) -> Linear |
     for k in map(int, points):
         try:
             said = evaluate(node, {**became, id(draw): k})
-        except (Unknown, ArithmeticError):
+        except (Undetermined, ArithmeticError):
             return None
         if said != sign * floor(simple.terms[0][1] * k + simple.constant):
             return None

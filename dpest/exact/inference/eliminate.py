@@ -18,7 +18,7 @@ from dpest.exact.inference.asymptotics import product_asymptotes
 from dpest.exact.inference.component import Component, Rounds, between
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
-from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole
+from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory
 from dpest.laws.law import Continuous, Law
 from dpest.laws.panels import Panels, tabulate
@@ -124,7 +124,7 @@ class _State:
     def start(component: Component) -> _State:
         factors: list[Factor] = [replace(f, power=k) for f, k in component.folded]
         factors.sort(key=repr)
-        factors += [Whole(e) for e in sorted(component.wholes, key=repr)]
+        factors += [WholeIndicator(e) for e in sorted(component.wholes, key=repr)]
         return _State(dict(enumerate(component.laws)), sorted(component.bounds, key=repr), factors, {})
 
     def merged_equations(self, component: Component) -> list[Expr]:

@@ -173,7 +173,7 @@ class Identity(Factor):
 
 
 @dataclass(frozen=True)
-class Whole(Factor):
+class WholeIndicator(Factor):
     """1 where an expression of lattice coordinates is a whole number, else 0."""
 
     expression: Expr

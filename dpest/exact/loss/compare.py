@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
+from dpest.exact.inference.cases import Constant
 from dpest.exact.inference.factors import depth
-from dpest.exact.loss.blocks import Kind, Measures
+from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import Bucket, Group, buckets
 from dpest.exact.loss.logs import BothWays, Sup
-from dpest.exact.loss.strata import Stratum
+from dpest.exact.loss.strata import REAL, Stratum
 from dpest.exact.loss.supremum import ANY, supremum
 from dpest.exact.loss.undone import Layer, Layers, undone
+from dpest.trace.columns import constant_key
 from dpest.trace.explore import Trace
 
 
@@ -59,12 +62,24 @@ _NEGLIGIBLE = 25.0  # nats by which unexplored mass must be smaller than an outp
 ZERO = Loss(0.0, 0.0, 0.0, None, ())
 
 
-# Upper bounds on the loss in both directions that are proved in another way; None where there are none.
-Proof = Callable[[], tuple[float, float] | None]
+class OtherProof(Protocol):
+    """Upper bounds on the loss in both directions that are proved in another way; None where there are none."""
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether outputs that share no draw are independent."""
+
+    def bound(self) -> tuple[float, float] | None:
+        """The bounds for all outputs."""
+
+    def bound_of(self, key: Any, positions: tuple[int, ...] | None) -> tuple[float, float] | None:
+        """The bounds for outputs of one shape, at some positions or at all of them."""
 
 
-def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: Proof = lambda: None) -> Comparison:
-    """The privacy loss between the programs' outputs; `proof` is asked for where suprema are slow."""
+def compare(
+    left: Trace, right: Trace, measures: Measures | None = None, proof: Callable[[], OtherProof] | None = None
+) -> Comparison:
+    """The privacy loss between the programs' outputs; `proof` is asked for where suprema are slow or stay open."""
     measures = measures or Measures()
     left, right, layers = undone(left, right)
     found = [replace(b, layers=_of_bucket(b, layers)) if layers else b for b in buckets(left, right, measures)]
@@ -73,12 +88,12 @@ def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: 
     bounds: tuple[float, float] | None = None
     least = (-math.inf, -math.inf)  # the upper ends of what was not looked at
     for i, bucket in enumerate(found):
-        if i and _slow(bucket):
-            bounds = bounds or proof()
+        if i and proof is not None and _slow(bucket):
+            bounds = bounds or proof().bound()
             if bounds is not None and all(_reached(losses, bound) for losses, bound in zip(ways, bounds, strict=True)):
                 least = bounds
                 continue
-        groups = [_group_losses(g) for g in bucket.groups]
+        groups = [_group_losses(g, _OpenStrata(bucket, g, proof)) for g in bucket.groups]
         for way, missing in ((0, unexplored), (1, unexplored[::-1])):
             loss = _bucket_loss(bucket, [g[way] for g in groups], missing)
             if loss is not None:
@@ -97,13 +112,13 @@ def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, tuple[Layer, ...]]:
 
 def _slow(bucket: Bucket) -> bool:
     """Whether a density of the bucket is an integral of integrals."""
-    blocks = (b for g in bucket.groups for s in g.strata for b in s.blocks if Kind.REAL in b.kinds)
+    blocks = (b for g in bucket.groups for s in g.strata for b in s.blocks if CoordinateKind.REAL in b.kinds)
     return any(depth(f) > 1 for b in blocks for side in (b.left, b.right) for f in side.factors())
 
 
 def _reached(losses: list[Loss], bound: float) -> bool:
     """Whether a loss was found that no other can exceed by more than branch and bound leaves open."""
-    return max((x.lower for x in losses), default=-math.inf) >= bound - 2e-6 * max(1.0, bound)
+    return max((x.lower for x in losses), default=-math.inf) >= bound - OPEN * max(1.0, bound)
 
 
 def _worst(losses: list[Loss]) -> Loss:
@@ -118,14 +133,67 @@ def _worst(losses: list[Loss]) -> Loss:
     return replace(worst, lower=max(loss.lower for loss in losses), upper=upper)
 
 
-def _group_losses(group: Group) -> tuple[StratumLoss | None, StratumLoss | None]:
+class _OpenStrata:
+    """The upper bounds of a group's strata that have none of their own, once one of them needed a bound."""
+
+    def __init__(self, bucket: Bucket, group: Group, proof: Callable[[], OtherProof] | None) -> None:
+        self._bucket, self._group, self._proof = bucket, group, proof
+        self._asked = False
+
+    def known(self, stratum: Stratum) -> tuple[float, float] | None:
+        """The bound of a stratum on several coordinates, if others needed theirs before."""
+        return self._bound(stratum) if self._asked and any(b.dimension > 1 for b in stratum.blocks) else None
+
+    def closed(self, stratum: Stratum, losses: list[StratumLoss | None]) -> list[StratumLoss | None]:
+        """The losses of a stratum in both directions, with the upper ends that are proved where they are open."""
+        if not any(x is not None and is_open(x) for x in losses):
+            return losses
+        bounds = self._bound(stratum)
+        if bounds is None:
+            return losses
+        self._asked = True
+        return [x and _below(x, bound) for x, bound in zip(losses, bounds, strict=True)]
+
+    def _bound(self, stratum: Stratum) -> tuple[float, float] | None:
+        if self._proof is None or any(kind is not CoordinateKind.REAL for b in stratum.blocks for kind in b.kinds):
+            return None
+        proof, fixed = self._proof(), dict(self._bucket.constants)
+        positions: tuple[int, ...] | None = self._group.positions
+        leaves = dict(stratum.leaves)
+        if not proof.adds_up:
+            if len(self._bucket.groups) > 1:
+                return None
+            positions, leaves = None, leaves | {i: Constant(x) for i, x in fixed.items()}
+        shape = tuple(("=", constant_key(x.value)) if isinstance(x, Constant) else (REAL,) for _, x in sorted(leaves.items()))
+        key = self._bucket.structure, shape
+        return proof.bound_of(key if positions is None else (*key, positions), positions)
+
+
+OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments
+
+
+def is_open(x: Loss | StratumLoss) -> bool:
+    """Whether the upper end is far from what was reached."""
+    return x.upper - x.value > OPEN * max(1.0, x.value) and x.value != math.inf
+
+
+def _below(x: StratumLoss, bound: float) -> StratumLoss:
+    upper = max(x.lower, min(x.upper, bound))
+    return replace(x, value=min(x.value, upper), upper=upper)
+
+
+def _group_losses(group: Group, bounds: _OpenStrata) -> tuple[StratumLoss | None, StratumLoss | None]:
     """The worst stratum in each direction; None where the law cannot produce any of them."""
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
-    for stratum in group.strata:
-        sups = _suprema(stratum, [b.lower if b is not None else -math.inf for b in best])
-        for way in (0, 1):
-            loss = _stratum_loss(stratum, sups, way)
+    for stratum in sorted(group.strata, key=lambda s: max((b.dimension for b in s.blocks), default=0)):
+        reached = [b.lower if b is not None else -math.inf for b in best]
+        proved = bounds.known(stratum)
+        if proved is not None and all(a <= b for a, b in zip(proved, reached, strict=True)):
+            upper = [max(a, b) for a, b in zip(upper, proved, strict=True)]
+            continue
+        sups = _suprema(stratum, reached)
+        for way, loss in enumerate(bounds.closed(stratum, [_stratum_loss(stratum, sups, way) for way in (0, 1)])):
             if loss is None:
                 continue
             upper[way] = max(upper[way], loss.upper)

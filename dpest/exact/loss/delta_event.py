@@ -12,14 +12,15 @@ from scipy.special import ndtr
 from dpest.curves.curve import Curve
 from dpest.curves.tree import Leaf
 from dpest.exact.inference.cases import Constant
-from dpest.exact.loss.blocks import Kind
+from dpest.exact.loss.blocks import CoordinateKind
 from dpest.exact.loss.buckets import Bucket
 from dpest.exact.loss.compare import Comparison
 from dpest.exact.loss.logs import logs_at
 from dpest.exact.loss.parts import line_places
 from dpest.exact.loss.strata import Stratum
 from dpest.exact.loss.witness import Name, show_output
-from dpest.inputs.pairs import Pair, show
+from dpest.inputs.pairs import Pair
+from dpest.inputs.shown import show
 from dpest.numerics.logspace import Floats
 from dpest.results import DeltaWitness, Direction
 from dpest.trace.outputs import rebuild
@@ -94,7 +95,7 @@ def _constant(bucket: Bucket) -> str:
         leaves[i] = value
     for group in bucket.groups:
         for position, value in group.strata[0].leaves:
-            leaves[position] = value.value if isinstance(value, Constant) else Name("x")
+            leaves[position] = value.value if isinstance(value, Constant) else Name("any")
     return show_output(rebuild(bucket.structure, leaves))
 
 
@@ -107,7 +108,7 @@ def _stratum(bucket: Bucket, stratum: Stratum, level: float, swap: bool) -> list
     if len(random) > 1 or random[0][0].dimension > 1 or len(stratum.frame.restore) != 1:
         return None
     ((block, _),) = random
-    if block.kinds[0] is Kind.LATTICE:
+    if block.kinds[0] is CoordinateKind.LATTICE:
         assert block.points is not None
         y = block.points()[:, 0]
         over = _above(block, y, level, swap)
@@ -156,7 +157,7 @@ def _filled(bucket: Bucket, stratum: Stratum, value: float | None) -> str:
         leaves[i] = x
     for group in bucket.groups:
         for position, x in group.strata[0].leaves:
-            leaves[position] = x.value if isinstance(x, Constant) else Name("x")
+            leaves[position] = x.value if isinstance(x, Constant) else Name("any")
     for position, x in stratum.leaves:
         leaves[position] = x.value if isinstance(x, Constant) else Name("x") if value is None else value
     return show_output(rebuild(bucket.structure, leaves))

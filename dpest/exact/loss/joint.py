@@ -143,10 +143,11 @@ def _with_tails(block: Block, top: Sup, swap: bool) -> Sup:
 
 
 def _promising(tail: Logs, top: Sup) -> bool:
-    """Whether values further and further out still grow, or come near what is known."""
+    """Whether values further and further out still grow, or move near what is known; flat ones add nothing to it."""
     last, before = tail.ratio[-1], tail.ratio[-2]
-    slack = float(tail.slack()[-1])
-    return not last < top.value - 1e-3 * abs(top.value) or bool(last > before + 2 * slack)
+    slack = 2 * float(tail.slack()[-1])
+    flat = bool(before - slack <= last <= min(before, top.value) + slack)
+    return not (flat or last < top.value - 1e-3 * abs(top.value)) or bool(last > before + slack)
 
 
 def _declared(block: Block, place: Floats, direction: Floats, towards: tuple[float, ...], swap: bool) -> Sup | None:

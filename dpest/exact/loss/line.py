@@ -45,7 +45,7 @@ def line_kinks(block: Block) -> Floats:
 
 def searched(line: Line) -> BothWays:
     """The largest ratios that a search along a line finds, in both directions: losses that are reached, and no upper end."""
-    logs = line.evaluate(_scan(line)).above(line.log_floor)
+    logs = line.evaluate(scan(line)).above(line.log_floor)
     middles = 0.5 * (line.kinks[1:] + line.kinks[:-1])
     logs = logs.join(line.evaluate(middles)) if middles.size else logs
     for sign, end in ((-1, float(line.kinks[0])), (1, float(line.kinks[-1]))):
@@ -70,7 +70,7 @@ def _reached(logs: Logs) -> Sup:
     return replace(found, upper=math.inf) if found.possible else found
 
 
-def _scan(line: Line) -> Floats:
+def scan(line: Line) -> Floats:
     """Places between, beside and beyond the kinks."""
     kinks, scale = line.kinks, line.scale
     unit = 0.5 - 0.5 * np.cos(math.pi * (np.arange(_SCAN) + 0.5) / _SCAN)

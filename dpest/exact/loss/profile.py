@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import cloudpickle
+
+from dpest.errors import NotCovered
 from dpest.exact.loss.compare import Comparison
 from dpest.inputs.pairs import Pair
 from dpest.numerics.bracket import Bracketed
@@ -21,6 +24,12 @@ class ComparedProfile:
     def __init__(self, compared: Callable[[], Comparison], pair: Pair | None = None) -> None:
         self._compared = compared
         self._pair = pair
+
+    def __reduce__(self) -> tuple[Callable[..., ComparedProfile], tuple[bytes | None, Pair | None]]:
+        try:
+            return _unpacked, (cloudpickle.dumps(self._compared), self._pair)
+        except Exception:  # a mechanism that holds an open file or a lock: the result travels, its curve does not
+            return _unpacked, (None, self._pair)
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -43,3 +52,11 @@ class ComparedProfile:
         from dpest.exact.loss.delta_event import delta_event
 
         return delta_event(self.comparison, self.curve, self._pair, epsilon)
+
+
+def _unpacked(compared: bytes | None, pair: Pair | None) -> ComparedProfile:
+    return ComparedProfile(_gone if compared is None else cloudpickle.loads(compared), pair)
+
+
+def _gone() -> Comparison:
+    raise NotCovered("the mechanism of this result could not be pickled with it: run estimate(...) again for delta(eps)")

@@ -29,11 +29,12 @@ _FARTHER = (1, 16, 256, 4096, 65536)  # heavier tails come to their limits later
 _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
+_JOINTS = 4.0  # units in the last place: two constants with two roundings each
 _WELL = 1e-6  # the relative error up to which a piece is known well
 
 
 @dataclass(frozen=True)
-class Place:
+class LimitPlace:
     """A limit that the ratio has in both directions, and a bound around it."""
 
     at: float
@@ -81,8 +82,20 @@ class _Line:
         if window is not None:
             self.edges = [-window, *(e for e in self.edges if abs(e) < window), window]
         self.kinks = np.array([float(e) for e in self.edges])
-        self.places: list[Place] = []
+        self.rounding = self._rounding()
+        self.places: list[LimitPlace] = []
         self.alone: list[Alone] = []
+
+    def _rounding(self) -> Rational:
+        """How far kinks that coincide in the author's formula may lie apart in a law of several parts.
+
+        Such a law is put together at constants that the program works out in different ways for its different parts
+        (`-C + (l + C)` for the end of one, `l` for the beginning of the next): each has a rounding or two of the largest
+        number in it. Nothing is claimed of outputs in between. A law of one part has no such joints, and no such leave.
+        """
+        if min(len(self.p), len(self.q)) < 2 or self.window is not None:
+            return ZERO
+        return exact(_JOINTS * float(np.spacing(np.max(np.abs(self.kinks)))))
 
     def answer(self, worth: tuple[float, float]) -> BothWays:
         cells = self._cells()
@@ -145,7 +158,7 @@ class _Line:
     def _cells(self) -> list[Cell]:
         out = [c for side in (-1, 1) if self.window is None and (c := self._outer(side))]
         for low, high in zip(self.edges, self.edges[1:], strict=False):
-            if _without_numbers(low, high):
+            if _without_numbers(low, high) or high - low <= self.rounding:
                 continue
             p, q = self.active((low + high) / 2)
             if self._both(p, q, 0.5 * (float(low) + float(high))):
@@ -186,14 +199,14 @@ class _Line:
 
     def _tails(self, end: Rational, side: int, out: float, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
         """Takes the tail in from as near as it has settled, and says from where."""
-        found: list[tuple[float, Place]] = []
+        found: list[tuple[float, LimitPlace]] = []
         for times in _FARTHER:
             start = float(exact(float(end) + side * out * times) - end) * side  # as the float beyond which it holds
             ray = Ray(-1, side, end, start)
             one = [x.tail(ray) for x, on in zip(self.p, p, strict=True) if on]
             two = [x.tail(ray) for x, on in zip(self.q, q, strict=True) if on]
             ways = far(one, two, start), far(two, one, start)
-            place = Place(side * math.inf, *ways, self._shown(p, q, float(end) + side * out * times))
+            place = LimitPlace(side * math.inf, *ways, self._shown(p, q, float(end) + side * out * times))
             found.append((out * times, place))
             helpless = all(f.upper == math.inf for f in ways)
             if all(_settled(f, _SETTLED) for f in ways) or (helpless and (ways[0].limit is not None or times > 1)):
@@ -224,7 +237,7 @@ class _Line:
                 for own, active in ((self.p, cell.p), (self.q, cell.q))
             ]
             ways = beside(both[0], both[1], start), beside(both[1], both[0], start)
-            self.places.append(Place(float(place), *ways, self._shown(cell.p, cell.q, cut)))
+            self.places.append(LimitPlace(float(place), *ways, self._shown(cell.p, cell.q, cut)))
             cell = replace(cell, low=cut) if side > 0 else replace(cell, high=cut)
         return cell
 

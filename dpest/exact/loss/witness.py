@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpest.exact.inference.cases import Constant
-from dpest.exact.loss.blocks import Block, Kind, Side
+from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.compare import Loss, StratumLoss
 from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.line import line_kinks
@@ -19,7 +19,7 @@ from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.shift import release
 from dpest.exact.loss.undone import Layer, evaluated
 from dpest.exact.loss.undone import shown as with_layers
-from dpest.inputs.pairs import show
+from dpest.inputs.shown import LONG, show
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails
@@ -27,7 +27,7 @@ from dpest.trace.outputs import rebuild
 
 
 @dataclass(frozen=True)
-class Event:
+class OutputEvent:
     """What the output must be, and how likely that is under the law that favours it and under the other."""
 
     words: str
@@ -47,7 +47,7 @@ class Name:
         return self.letter
 
 
-def describe(loss: Loss, swapped: bool) -> Event | None:
+def describe(loss: Loss, swapped: bool) -> OutputEvent | None:
     """The event of a loss; `swapped` where the favoured law is the second one of each block."""
     if loss.bucket is None:
         return None
@@ -57,7 +57,7 @@ def describe(loss: Loss, swapped: bool) -> Event | None:
     clauses: list[str] = []
     log_p = log_q = 0.0
     measure, limit = "probability", False
-    letters = _letters()
+    letters = _letters(loss.bucket.size)
     for part in loss.parts:
         told = _part(part, leaves, letters, swapped)
         clauses += told.clauses
@@ -74,7 +74,7 @@ def describe(loss: Loss, swapped: bool) -> Event | None:
             words = "output is a number"
     elif clauses:
         words += " with " + ", ".join(clauses)
-    return Event(words, measure, log_p, max(log_q, loss.log_unseen), limit)
+    return OutputEvent(words, measure, log_p, max(log_q, loss.log_unseen), limit)
 
 
 def _dressed(layers: tuple[Layer, ...], leaf: Any) -> Any:
@@ -85,10 +85,7 @@ def _dressed(layers: tuple[Layer, ...], leaf: Any) -> Any:
 
 
 def show_output(x: Any) -> str:
-    """An output as its author would write it, cut off where it is long."""
-    if isinstance(x, list | tuple) and len(x) > 24:
-        inner = ", ".join(show_output(v) for v in x[:20])
-        return f"{'[' if isinstance(x, list) else '('}{inner}, ... {len(x)} values{']' if isinstance(x, list) else ')'}"
+    """An output as its author would write it, in full: what prints it shortens it (`dpest.inputs.shown`)."""
     if isinstance(x, list | tuple):
         inner = ", ".join(show_output(v) for v in x)
         return f"[{inner}]" if isinstance(x, list) else f"({inner}{',' if len(x) == 1 else ''})"
@@ -106,12 +103,15 @@ class _Told:
     limit: bool
 
 
-def _letters() -> Callable[[], str]:
+def _letters(size: int) -> Callable[[int], str]:
+    """The name of a leaf: x, y, z, x1, ... in turn; in a long output xK for the value at place K."""
+    if size > LONG:
+        return lambda position: f"x{position}"
     names = itertools.chain("xyz", (f"x{i}" for i in itertools.count(1)))
-    return lambda: next(names)
+    return lambda position: next(names)
 
 
-def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swapped: bool) -> _Told:
+def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[int], str], swapped: bool) -> _Told:
     """Fills in the leaves of one group, and says what its random ones must be."""
     stratum = part.stratum
     place = np.full(sum(len(m) for m in stratum.members), np.nan)
@@ -120,7 +120,7 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swap
     told = _Told([], 0.0, 0.0, False, False)
     for block, members, sup in zip(stratum.blocks, stratum.members, part.sups, strict=True):
         place[list(members)] = sup.at if sup.at else np.nan
-        lattice.update(j for j, kind in zip(members, block.kinds, strict=True) if kind is Kind.LATTICE)
+        lattice.update(j for j, kind in zip(members, block.kinds, strict=True) if kind is CoordinateKind.LATTICE)
         if sup.ray:
             rays[members[0]] = sup.ray
         _weigh(told, block, sup, swapped)
@@ -129,7 +129,9 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swap
         if isinstance(value, Constant):
             leaves[position] = value.value
         else:
-            leaves[position] = _leaf(stratum.frame, value, place, lattice, letters)
+            leaves[position] = _leaf(stratum.frame, value, place, lattice)
+            if leaves[position] is None:
+                leaves[position] = Name(letters(position))
             if isinstance(leaves[position], Name):
                 names[value] = leaves[position]
     there = [_placed(stratum.frame, j, t) for j, t in enumerate(place)]
@@ -138,13 +140,13 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[], str], swap
     return told
 
 
-def _leaf(frame: Frame, leaf: int, place: Floats, lattice: set[int], letters: Callable[[], str]) -> Any:
-    """What stands at a random leaf: its value where it is a single point, else a letter."""
+def _leaf(frame: Frame, leaf: int, place: Floats, lattice: set[int]) -> float | None:
+    """The value of a random leaf where it is a single point."""
     row = frame.restore[leaf]
     used = [i for i, c in enumerate(row) if c]
     if used and all(i in lattice and math.isfinite(place[i]) for i in used):
         return float(sum(row[i] * frame.place(i, place[i]) for i in used))
-    return Name(letters())
+    return None
 
 
 def _placed(frame: Frame, j: int, t: float) -> float:
@@ -185,7 +187,7 @@ def _combination(terms: list[tuple[Name, float]]) -> str:
 def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
     """Adds a block's share of the event's probability: a mass where it has one, else the density at its place."""
     told.limit = told.limit or sup.limit
-    line = block.dimension == 1 and block.kinds[0] is Kind.REAL
+    line = block.dimension == 1 and block.kinds[0] is CoordinateKind.REAL
     if line and (sup.ray or not sup.at):
         sides = (block.right, block.left) if swapped else (block.left, block.right)
         ends = {1: (sup.at[0], math.inf), -1: (-math.inf, sup.at[0])}[sup.ray] if sup.ray else (-math.inf, math.inf)
@@ -194,10 +196,10 @@ def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
         return
     told.log_p += sup.log_p
     told.log_q += sup.log_q
-    told.density = told.density or (Kind.REAL in block.kinds and bool(sup.at))
+    told.density = told.density or (CoordinateKind.REAL in block.kinds and bool(sup.at))
 
 
-def mass(block: Block, side: Side, low: float, high: float) -> float:
+def mass(block: Block, side: BlockLaw, low: float, high: float) -> float:
     """ln of the mass that a law on a line puts between two points."""
     plain = release(side)
     if plain is not None and isinstance(plain.law, Continuous):

@@ -13,15 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
 from dpest.exact.proof.folding import Known, solve_folded
 from dpest.exact.proof.merge import contradictory, merged
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.regions import Region, Released, Row, Terms, Variables, regions, support_rows
+from dpest.exact.proof.regions import Region, Released, Row, Terms, Variables, output_groups, regions, support_rows
+from dpest.lang.nodes import is_node
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+from dpest.trace.columns import constant_key
 from dpest.trace.explore import Trace
 
 # More regions than this on one side are not aligned: the bound is an extra, and the engine's own bracket stands.
@@ -29,43 +31,93 @@ _MOST_REGIONS = 2_000
 _MOST_ATTEMPTS = 4_000  # programs for regions without an obvious partner
 _MOST_MULTIPLIERS = 2_500  # unknowns of the implication of one region's conditions by another's
 
+Bounds: TypeAlias = tuple[float, float]  # on the loss from left to right and from right to left; infinite where none was found
+Costs: TypeAlias = dict[Any, float]  # the bound on ln P(S) - ln P'(S) for outputs S of one shape, by the key of its regions
 
-def alignment_bound(left: Trace, right: Trace) -> tuple[float, float] | None:
-    """Upper bounds on the loss from left to right and from right to left; infinite where no alignment was found.
 
-    None where the programs are not of the form that alignments are made for.
-    """
-    if max(left.log_unexplored, right.log_unexplored) > -math.inf or left.cycles or right.cycles:
-        return None
-    try:
+class Alignments:
+    """The upper bounds that alignments prove for one pair of programs, each worked out once and only if it is asked for."""
+
+    def __init__(self, left: Trace, right: Trace) -> None:
+        self._sides = left, right
+        self._known: Known = {}
+        self._found: dict[tuple[int, ...] | None, tuple[Costs, Costs] | None] = {}
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether outputs that share no draw are independent: each program has one path, which rests on no condition."""
+        paths = [path for trace in self._sides for path in trace.paths]
+        one_each = len(paths) == 2 and all(len(trace.paths) == 1 and not trace.error for trace in self._sides)
+        return one_each and not any(path.conditions or path.loops for path in paths)
+
+    def bound(self) -> Bounds | None:
+        """The bound for all outputs; None where the programs are not of the form that alignments are made for."""
+        groups = [self._costs(g) for g in self._independent_groups()]
+        found = [costs for costs in groups if costs is not None]
+        if len(found) < len(groups):
+            return None
+        forward, backward = (sum_rounded_up(max(c[way].values(), default=0.0) for c in found) for way in (0, 1))
+        return forward, backward
+
+    def bound_of(self, key: Any, positions: tuple[int, ...] | None) -> Bounds | None:
+        """The bound for outputs of one shape (at some positions, whatever the others are)."""
+        costs = self._costs(positions)
+        if costs is None or not any(key in way for way in costs):
+            return None
+        return costs[0].get(key, 0.0), costs[1].get(key, 0.0)
+
+    def _costs(self, positions: tuple[int, ...] | None) -> tuple[Costs, Costs] | None:
+        if positions not in self._found:
+            self._found[positions] = self._aligned(positions)
+        return self._found[positions]
+
+    def _independent_groups(self) -> list[tuple[int, ...] | None]:
+        """Positions of outputs whose losses add, since they share no draw with the others; None for all outputs together."""
+        left, right = self._sides
+        if not self.adds_up or left.paths[0].output.structure != right.paths[0].output.structure:
+            return [None]
+        groups, others = (output_groups(trace.paths[0]) for trace in self._sides)
+        plain = [[constant_key(x) for x in trace.paths[0].output.leaves if not is_node(x)] for trace in self._sides]
+        return [*map(tuple, groups)] if len(groups) > 1 and groups == others and plain[0] == plain[1] else [None]
+
+    def _aligned(self, positions: tuple[int, ...] | None) -> tuple[Costs, Costs] | None:
+        if any(trace.log_unexplored > -math.inf or trace.cycles for trace in self._sides):
+            return None
         forms: dict[Any, int] = {}
-        sides = [_merged_regions(t, forms) for t in (left, right)]
-    except ExactRefused:
-        return None
-    if sides[0] is None or sides[1] is None:
-        return None
-    known: Known = {}
-    return _one_way(sides[0], sides[1], known), _one_way(sides[1], sides[0], known)
+        try:
+            left, right = (_merged_regions(trace, positions, forms) for trace in self._sides)
+        except ExactRefused:
+            return None
+        if left is None or right is None:
+            return None
+        return _one_way(left, right, self._known), _one_way(right, left, self._known)
 
 
-def _merged_regions(trace: Trace, forms: dict[Any, int]) -> list[Region] | None:
+def _merged_regions(trace: Trace, positions: tuple[int, ...] | None, forms: dict[Any, int]) -> list[Region] | None:
     found: list[Region] = []
     variables = Variables(forms=forms)
     for path in trace.paths:
-        found.extend(regions(path, variables))
+        found.extend(regions(path, variables, positions, most=_MOST_REGIONS))
         if len(found) > _MOST_REGIONS:
             return None
     return merged(found)
 
 
-def _one_way(source: Sequence[Region], target: Sequence[Region], known: Known) -> float:
-    """The bound on ln P(S) - ln P'(S), from the regions of P to those of P'."""
+def sum_rounded_up(bounds: Iterable[float]) -> float:
+    """A double that is at least the sum."""
+    terms = [x for x in bounds if x]
+    return math.nextafter(math.fsum(terms), math.inf) if len(terms) > 1 else sum(terms)
+
+
+def _one_way(source: Sequence[Region], target: Sequence[Region], known: Known) -> Costs:
+    """The bounds on ln P(S) - ln P'(S), from the regions of P to those of P'."""
     by_key: dict[Any, list[int]] = {}
     for j, region in enumerate(target):
         by_key.setdefault(region.key, []).append(j)
     form = {(_form(region), region.key): j for j, region in enumerate(target)}
     attempts = 0
     arriving: dict[int, list[Rational]] = {}
+    failed: set[Any] = set()
     for region in source:
         first = form.get((_form(region), region.key))
         options = [first] if first is not None else []
@@ -77,8 +129,11 @@ def _one_way(source: Sequence[Region], target: Sequence[Region], known: Known) -
         if found is not None:
             arriving.setdefault(found[0], []).append(found[1])
         elif not _impossible(region):
-            return math.inf
-    return max((_together(costs) for costs in arriving.values()), default=0.0)
+            failed.add(region.key)
+    bounds = dict.fromkeys((region.key for region in source), 0.0)
+    for j, costs in arriving.items():
+        bounds[target[j].key] = max(bounds[target[j].key], _together(costs))
+    return bounds | dict.fromkeys(failed, math.inf)
 
 
 def _form(region: Region) -> Any:

@@ -50,8 +50,8 @@ def _kind(certificate: Certificate, step: Step) -> Any:
         return (step.case, step.source, step.target)
     shifts = []
     for v, s in step.policy.items():
-        if s.constant or s.slopes:
-            shifts.append((region.law[v].words(), s.constant, tuple(sorted(c for _, c in s.slopes))))
+        if s.constant or s.terms:
+            shifts.append((region.law[v].words(), s.constant, tuple(sorted(c for _, c in s.terms))))
     return (step.cost, tuple(sorted(shifts)))
 
 
@@ -90,8 +90,8 @@ def _shifts(step: Step, region: Region, names: Mapping[int, str]) -> str:
     out = []
     if step.policy is not None:
         for v, s in step.policy.items():
-            if s.constant or s.slopes:
-                changes = [(i, c) for i, c in s.slopes]
+            if s.constant or s.terms:
+                changes = [(i, c) for i, c in s.terms]
                 out.append(f"z{v + 1} ({region.law[v].words()}) by {_sum(changes, s.constant, _changed(names))}")
     elif step.crossing is not None:
         for v, terms, constant in step.crossing.shifts:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from dpest.lang.dist import Dist, wrap
+from dpest.lang.dist import Dist, with_sign, wrap
 from dpest.lang.elementary import OF_MATH, bare_function, elementary, inside
 from dpest.lang.nodes import NODES
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
@@ -62,7 +62,7 @@ def _pow(x: Any, y: Any) -> Any:
 
 
 _NAMED: dict[str, Callable[..., Any]] = {name: _elementary(name) for name in OF_MATH if hasattr(math, name)}
-_RANDOM: dict[str, Callable[..., Any]] = {**_NAMED, "log": _log, "pow": _pow, "fabs": abs}
+_RANDOM: dict[str, Callable[..., Any]] = {**_NAMED, "log": _log, "pow": _pow, "fabs": abs, "copysign": with_sign}
 
 
 def _fsum_standing_in(real: Callable[..., Any]) -> Any:

@@ -113,7 +113,7 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
         yield Place((id(x), i), v, functools.partial(_put_default, x, i))
     yield from _items(x.__kwdefaults__ or {})
     if _home(x) not in _NOT_THE_AUTHORS:
-        yield from _named(x.__globals__, set(_names(x.__code__)))
+        yield from _named(x.__globals__, _names(x.__code__))
         yield from (_shadow(x.__globals__, name) for name in ("float", "int") if _converts(x, name))
 
 
@@ -125,19 +125,23 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(x)
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
+@functools.lru_cache(_MOST_LOOKED_AT)
+def _names(code: types.CodeType) -> frozenset[str]:
     """The names that a function and those inside it use."""
-    for each in _codes(code):
-        yield from each.co_names
+    return frozenset(name for each in _codes(code) for name in each.co_names)
 
 
 def _converts(x: types.FunctionType, name: str) -> bool:
     """Whether a function calls a built-in type by its name, and does not ask whether something is that very type."""
     held = x.__globals__.get(name)
     own = held is not None and getattr(held, "real", held) is not getattr(builtins, name)
-    if own or name not in _names(x.__code__):
-        return False
-    steps = [step for code in _codes(x.__code__) for step in dis.get_instructions(code)]
+    return not own and name in _names(x.__code__) and _calls(x.__code__, name)
+
+
+# Programs that lead to a large library (mpmath, say) lead to thousands of functions, which every trace looks at again.
+@functools.lru_cache(_MOST_LOOKED_AT)
+def _calls(whole: types.CodeType, name: str) -> bool:
+    steps = [step for code in _codes(whole) for step in dis.get_instructions(code)]
     uses = [step for step in steps if step.opname == "LOAD_GLOBAL" and step.argval == name]
     called = [step for step in uses if (step.arg or 0) & 1]  # the compiler makes room for a call
     return bool(called) and (len(called) == len(uses) or not any(step.opname == "IS_OP" for step in steps))
@@ -156,7 +160,7 @@ def _shadow(held: dict[str, Any], name: str) -> Place:
     return Place((id(held), name, "built-in"), real, put)
 
 
-def _named(held: dict[str, Any], names: set[str]) -> Iterator[Place]:
+def _named(held: dict[str, Any], names: frozenset[str]) -> Iterator[Place]:
     """The global names of a function, and what it takes from modules of the author's by name."""
     for name in names & held.keys():
         value = held[name]

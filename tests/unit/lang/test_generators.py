@@ -283,7 +283,7 @@ def test_a_generator_of_the_authors_own_class_is_watched_as_before() -> None:
 
 
 def test_an_audit_runs_the_program_as_it_stands() -> None:
-    from dpest.sampling.audit.blackbox import Form, as_traced, sampler
+    from dpest.sampling.runs.blackbox import Form, as_traced, sampler
 
     def mechanism(x: float) -> Any:
         return x + GENERATOR.laplace()

@@ -13,7 +13,7 @@ import dpest
 from dpest.errors import MechanismError, NotReplayable, UnsupportedOperation
 from dpest.lang.dist import RUN
 from dpest.run.streams import stream
-from dpest.sampling.sources import TracedSampler
+from dpest.sampling.runs.sources import TracedSampler
 from dpest.trace.columns import HOLE, Columns
 
 SIZE = 20_000
@@ -169,7 +169,7 @@ def test_an_endless_loop_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
             k += 1
         return k
 
-    monkeypatch.setattr("dpest.sampling.sources.MOST_DECISIONS", 50)
+    monkeypatch.setattr("dpest.sampling.runs.sources.MOST_DECISIONS", 50)
     with pytest.raises(MechanismError, match="does its loop end"):
         sample(endless)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import dpest
-from dpest.sampling.support import possible_outcomes
+from dpest.sampling.runs.support import possible_outcomes
 from tests import mechanisms_for_sampling as known
 
 

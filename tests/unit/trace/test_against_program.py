@@ -20,7 +20,7 @@ import dpest
 from dpest.algorithms import gallery
 from dpest.core import Dist
 from dpest.errors import MechanismRaised, NotReplayable, TraceMismatch
-from dpest.sampling.sources import TracedSampler
+from dpest.sampling.runs.sources import TracedSampler
 from dpest.trace.explore import trace
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.literal import Literal

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpest.errors import ExactRefused
-from dpest.exact.proof.symbols import Unknown
+from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.extent import Extent
 from dpest.lang.nodes import Draw, Linear, Relation
 from dpest.laws.continuous import Laplace
@@ -225,7 +225,7 @@ def test_ranges_of_one_sided_points() -> None:
 
 @pytest.mark.parametrize("relation", Relation)
 def test_unknown_inputs_keep_their_ties(relation: Relation) -> None:
-    x = Draw(Unknown("x"))
+    x = Draw(UnknownInput("x"))
     value = Linear(((x, exact(2)),), exact(-3))
     for at in (1.0, 1.5, 2.0):
         assert atomic(relation, value, At({id(x): at}), unknown) == TESTS[relation](2 * at - 3, 0)

@@ -10,15 +10,16 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import dpest
 from dpest.errors import ExactRefused
-from dpest.exact.proof.align import alignment_bound, rounded_up
+from dpest.exact.proof.align import Alignments, rounded_up
 from dpest.exact.proof.programs import Program as LinearProgram
+from dpest.exact.proof.regions import Variables, regions
 from dpest.numerics.rationals import exact
 from dpest.trace.explore import trace
 from tests.strategies import Program, deciding_programs, finite_programs, pairs, releasing_programs
 
 
 def bound(mechanism: Any, pair: tuple[Any, Any], **params: Any) -> tuple[float, float]:
-    found = alignment_bound(*(trace(mechanism, data, params) for data in pair))
+    found = Alignments(*(trace(mechanism, data, params) for data in pair)).bound()
     assert found is not None
     return found
 
@@ -97,13 +98,13 @@ def test_unexplored_paths_give_no_bound() -> None:
             count += 1
         return count
 
-    assert alignment_bound(trace(endless, 0.0, {}), trace(endless, 0.5, {})) is None
+    assert Alignments(trace(endless, 0.0, {}), trace(endless, 0.5, {})).bound() is None
 
 
 def check(program: Program, pair: Any) -> None:
     try:
         result = dpest.estimate(lambda x: program(x, dpest), (list(pair[0]), list(pair[1])), method="exact")
-        found = alignment_bound(*(trace(lambda x: program(x, dpest), list(side), {}) for side in pair))
+        found = Alignments(*(trace(lambda x: program(x, dpest), list(side), {}) for side in pair)).bound()
     except ExactRefused:
         assume(False)
         raise
@@ -155,3 +156,33 @@ def test_a_program_answers_in_rationals() -> None:
     assert program.solve() == [exact(0.1) / 3]
     program.at_least({x: exact(-1)}, exact(1))
     assert program.solve() is None
+
+
+def test_losses_of_outputs_that_share_no_draw_add_up() -> None:
+    """Rung: closed form. Two values behind a shared shift lose 1 + 1, a third one apart 0.5; all three together 2.5."""
+
+    def three(x: float) -> list[Any]:
+        z = dpest.laplace(1)
+        return [x + z, -x + dpest.laplace(1), 0.5 * x + dpest.laplace(1), 7]
+
+    assert bound(three, (0.0, 1.0)) == pytest.approx((2.5, 2.5), abs=1e-15)
+    assert Alignments(trace(three, 0.0, {}), trace(three, 1.0, {})).adds_up
+
+
+def test_constants_beside_independent_outputs_must_agree() -> None:
+    def told(x: float) -> list[Any]:
+        return [x + dpest.laplace(1), x + dpest.laplace(1), x]
+
+    assert bound(told, (0.0, 1.0)) == (math.inf, math.inf)
+
+
+def test_each_shape_of_output_has_a_bound_of_its_own() -> None:
+    """Rung: closed form. A released value loses 1, the constant beside it nothing but the chance of the coin."""
+
+    def sometimes(x: float) -> Any:
+        return x + dpest.laplace(1) if dpest.laplace(1) > 0 else None
+
+    found = Alignments(trace(sometimes, 0.0, {}), trace(sometimes, 1.0, {}))
+    keys = {region.key for path in trace(sometimes, 0.0, {}).paths for region in regions(path, Variables())}
+    assert sorted(found.bound_of(key, None) or () for key in keys) == [(0.0, 0.0), (1.0, 1.0)]
+    assert found.bound_of("no such shape", None) is None

@@ -1,0 +1,101 @@
+"""`&`, `|`, `^`, `~` and shifts of random values: logical for truth values, bit by bit for whole numbers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import UnsupportedOperation
+from dpest.lang.logic import conjunction, negate, truth
+from dpest.lang.nodes import NODES, TRUTHS, Draw, Linear, combine, is_integral, linear
+from dpest.lang.points import listed_points
+from dpest.laws.discrete import Whole
+
+_Bitwise = Callable[[Any, Any], Any]
+_WORDS = {operator.and_: "&", operator.or_: "|", operator.xor: "^"}
+
+
+class Bits:
+    """The operators on bits; what they give is a random value again, or a plain one where none is left."""
+
+    __slots__ = ()
+    node: Any
+
+    def _made(self, x: Any) -> Any:
+        return type(self)(x) if isinstance(x, NODES) else x  # type: ignore[call-arg]
+
+    def _bits(self, operation: _Bitwise, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return np.frompyfunc(lambda x: self._bits(operation, x), 1, 1)(other)
+        value = other.node if isinstance(other, Bits) else other.item() if isinstance(other, np.generic) else other
+        return self._made(both_bits(operation, self.node, value, lambda x: operator.index(self._made(x))))
+
+    def __and__(self, other: Any) -> Any:
+        return self._bits(operator.and_, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._bits(operator.or_, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._bits(operator.xor, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Any:
+        return self._made(inverted(self.node))
+
+    def __lshift__(self, places: Any) -> Any:
+        return self * (1 << operator.index(places))  # type: ignore[operator]
+
+    def __rlshift__(self, number: Any) -> Any:
+        return number << operator.index(self)  # type: ignore[arg-type]
+
+    def __rshift__(self, places: Any) -> Any:
+        return self // (1 << operator.index(places))  # type: ignore[operator]
+
+
+def both_bits(operation: _Bitwise, left: Any, right: Any, point: Callable[[Any], Any]) -> Any:
+    """`left & right` and the like of two nodes (or plain values); `point` is the number that a value has on this path."""
+    if _is_bit(left) and _is_bit(right):
+        return either(operation, truth(left), truth(right))
+    for x in (left, right):
+        whole = is_integral(x) if isinstance(x, NODES) else isinstance(x, int)
+        if not whole:
+            raise UnsupportedOperation(f"`{_WORDS[operation]}` takes truth values and whole numbers, and not any other number")
+    return operation(*(point(x) if isinstance(x, NODES) else x for x in (left, right)))
+
+
+def either(operation: _Bitwise, left: Any, right: Any) -> Any:
+    """`and`, `or` and `xor` of two truth values."""
+    if operation is operator.and_:
+        return conjunction((left, right))
+    some = negate(conjunction((negate(left), negate(right))))
+    return some if operation is operator.or_ else conjunction((some, negate(conjunction((left, right)))))
+
+
+_LOGICAL = {"logical_and": operator.and_, "logical_or": operator.or_, "logical_xor": operator.xor}
+
+
+def logical(name: str, values: tuple[Any, ...]) -> Any:
+    """NumPy's logical functions: any number counts as a truth value."""
+    truths = [truth(x) if isinstance(x, NODES) else bool(x) for x in values]
+    return negate(truths[0]) if name == "logical_not" else either(_LOGICAL[name], *truths)
+
+
+def inverted(x: Any) -> Any:
+    """`~x`: what a truth value is not; of a whole number that was drawn, or computed, its bits."""
+    counted = isinstance(x, Linear) or (isinstance(x, Draw) and isinstance(x.law, Whole))
+    return combine(linear(-1), linear(x), -1) if counted and is_integral(x) else negate(truth(x))
+
+
+def _is_bit(x: Any) -> bool:
+    """Whether a value is 0 or 1, on which both readings agree."""
+    if not isinstance(x, NODES):
+        return isinstance(x, int) and x in (0, 1)
+    if isinstance(x, TRUTHS):
+        return True
+    points = listed_points(x)
+    return points is not None and points <= {0, 1}

@@ -1,1 +1,0 @@
-"""Lower bounds of the loss of any callable, with their confidence."""

@@ -1,0 +1,1 @@
+"""What counts of events prove."""

@@ -1,0 +1,1 @@
+"""What tells two inputs apart: cells of outputs, scores over them, events cut from scores."""

@@ -1,0 +1,219 @@
+"""Runs that depend on each other: seen, bounded by blocks, or refused."""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.errors import DependentRuns, MechanismError
+from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
+from dpest.sampling.bounds.dependence import BlockHits, Echo, Unit, echo, look, shift
+from dpest.sampling.runs.closures import unpicklable
+from dpest.sampling.runs.outputs import encode_array
+from dpest.sampling.runs.workers import same_noise
+
+PAIR = ([0.0], [1.0])
+
+
+def quiet(done: int, total: int, message: str) -> None:
+    """No progress bar in tests."""
+
+
+def audit(mechanism: Any, samples: int = 4000, **more: Any) -> dpest.audit.AuditResult:
+    return dpest.audit(mechanism, PAIR, **{"samples": samples, "seed": 1, "progress": quiet, **more})
+
+
+def trace(left: Any, right: Any, size: int) -> BlockHits:
+    return BlockHits(size, np.asarray(left), np.asarray(right))
+
+
+def test_independent_hits_are_not_suspected_more_often_than_allowed() -> None:
+    rng = np.random.default_rng(1)
+    found = [
+        look(trace(*rng.binomial(size, p, (2, n)), size))
+        for p in (0.001, 0.02, 0.5, 0.98, 0.999)
+        for size, n in ((8, 400), (64, 60))
+        for _ in range(100)
+    ]
+    assert sum(seen.clumped for seen in found) <= 20
+    assert sum(seen.linked for seen in found) <= 2
+
+
+def test_clumps_and_links_are_told_apart() -> None:
+    rng = np.random.default_rng(2)
+    shared = rng.binomial(64, rng.beta(2, 2, (2, 100)))
+    assert look(trace(*shared, 64)).clumped
+    assert not look(trace(*shared, 64)).linked
+    kept = np.repeat(rng.binomial(8, 0.3, (2, 100)), 3, axis=1)
+    assert look(trace(*kept, 8)).linked
+    drift = rng.binomial(8, np.linspace(0.2, 0.5, 400), (2, 400))
+    assert look(trace(*drift, 8)).linked
+    cycle = np.tile(rng.binomial(8, 0.3, (2, 25)), 16)
+    assert look(trace(*cycle, 8)).linked
+
+
+def test_a_shift_between_stages_shows() -> None:
+    rng = np.random.default_rng(3)
+    before, after = (trace(*rng.binomial(32, p, (2, 100)), 32) for p in (0.3, 0.4))
+    assert shift(before, after) < 1e-6 < shift(before, trace(*rng.binomial(32, 0.3, (2, 100)), 32))
+
+
+def test_a_rare_event_that_few_runs_miss_is_no_shift() -> None:
+    """Two thousand runs of an event of probability 5e-4 often show none: their blocks have no spread at all."""
+    rng = np.random.default_rng(8)
+    before = trace(*rng.binomial(2048, 5e-4, (2, 488)), 2048)
+    nothing = np.zeros(64, dtype=np.int64)
+    assert shift(before, trace(nothing, nothing, 32)) > 0.1
+    often = trace(*rng.binomial(2048, 0.05, (2, 488)), 2048)
+    assert shift(often, trace(nothing, nothing, 32)) < 1e-6
+
+
+def test_noise_that_comes_again_is_seen_and_coarse_noise_is_not() -> None:
+    rng = np.random.default_rng(4)
+    fresh = rng.integers(0, 2**60, 2000).astype(np.uint64)
+    assert echo(fresh, 8) is Echo.NOWHERE
+    assert echo(np.tile(fresh[:500], 4), 8) is Echo.AGAIN
+    assert echo(rng.integers(0, 500, 2000).astype(np.uint64), 8) is Echo.NOWHERE
+    assert echo(np.repeat(fresh, 4), 8) is Echo.INSIDE
+    assert echo(np.repeat(fresh, 20), 8) is Echo.BEYOND
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])
+def test_the_bound_for_blocks_holds_whatever_happens_inside_them(correlation: float) -> None:
+    """Both probabilities are 0.3: a bound above 0 is wrong."""
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(300):
+        sides = []
+        for _ in range(2):
+            common = rng.random((80, 1)) < 0.3
+            own = rng.random((80, 16)) < 0.3
+            sides.append(np.where(rng.random((80, 1)) < correlation, common, own).sum(axis=1))
+        wrong += epsilon_lower_common(Blocks.of(16, *sides), 0.03, 0.05, unit=Unit.BLOCKS) > 0
+    assert wrong <= 26  # binomial(300, 0.05) exceeds it with probability 0.003
+
+
+def test_the_bound_for_blocks_ends_where_its_stake_is_too_large() -> None:
+    blocks = Blocks.of(8, np.full(400, 8), np.zeros(400, dtype=np.int64))
+    found = epsilon_lower_common(blocks, 0.01, 0.05, unit=Unit.BLOCKS)
+    assert found == pytest.approx(math.log(largest_ratio(8, 0.01, 0.0)), abs=1e-9)
+
+
+def shared_threshold(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    threshold = 0.5 + rng.laplace(scale=2.0)
+    return data[0] + rng.laplace(scale=4.0, size=size) >= threshold
+
+
+def test_rows_that_share_a_draw_are_bounded_by_calls() -> None:
+    found = audit(shared_threshold)
+    assert found.witness.statement.unit is Unit.BLOCKS
+    assert "rows of one call share a draw" in found.rests
+    assert "rests on" in str(found)
+    assert found.lower <= 0.75
+
+
+def keeps(calls: int) -> Any:
+    state: dict[str, Any] = {"left": 0, "noise": 0.0}
+
+    def mechanism(data: Any, rng: np.random.Generator) -> float:
+        if state["left"] == 0:
+            state["left"], state["noise"] = calls, float(rng.laplace())
+        state["left"] -= 1
+        return float(data[0] + state["noise"])
+
+    return mechanism
+
+
+def test_noise_kept_between_calls_is_bounded_from_copies() -> None:
+    found = audit(keeps(20))
+    assert "starts from a copy" in found.rests
+    assert found.lower <= 1.0
+
+
+class Uncopyable:
+    """Keeps its noise for twenty calls, and cannot be copied."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.kept = keeps(20)
+
+    def __call__(self, data: Any, rng: np.random.Generator) -> float:
+        with self.lock:
+            return float(self.kept(data, rng))
+
+
+def test_noise_kept_where_no_copy_helps_is_refused() -> None:
+    with pytest.raises(DependentRuns, match="depend on each other"):
+        audit(Uncopyable())
+
+
+def test_an_answer_that_is_kept_is_no_deterministic_one() -> None:
+    @functools.lru_cache
+    def answer(data: float) -> float:
+        return float(data + np.random.laplace())  # noqa: NPY002
+
+    found = audit(lambda data: answer(data[0]))
+    assert found.lower <= 1.0
+    known: dict[float, float] = {}
+
+    def kept(data: Any, rng: np.random.Generator) -> float:
+        return known.setdefault(data[0], float(data[0] + rng.laplace()))
+
+    assert audit(kept).lower <= 1.0
+
+
+def test_noise_seeded_by_the_clock_is_refused() -> None:
+    def by_the_clock(data: Any) -> float:
+        return float(data[0] + np.random.default_rng(int(time.time())).laplace())
+
+    with pytest.raises(DependentRuns, match="clock"):
+        audit(by_the_clock)
+
+    def at_once(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(data[0] + np.random.default_rng(7).laplace(size=size))
+
+    with pytest.raises(DependentRuns, match="seeds a generator of its own in each call"):
+        audit(at_once)
+
+
+def test_copies_of_noise_are_found_at_any_offset() -> None:
+    rng = np.random.default_rng(6)
+    long = rng.integers(0, 3, 1000).astype(float)
+    a, b = encode_array(long[:256], 256), encode_array(long[100:356], 256)
+    assert same_noise(a, b)
+    assert not same_noise(a, encode_array(rng.integers(0, 3, 256).astype(float), 256))
+
+
+def test_a_closure_that_cannot_be_sent_names_its_variable() -> None:
+    guard = threading.Lock()
+
+    def locked(data: Any, rng: np.random.Generator) -> float:
+        with guard:
+            return float(data[0] + rng.laplace())
+
+    assert unpicklable(locked) == "the variable 'guard' (lock)"
+    with pytest.raises(MechanismError, match="the variable 'guard'"):
+        audit(locked, executor=2)
+
+
+def test_blocks_that_go_together_are_seen_where_each_is_all_or_nothing() -> None:
+    """A coin that keeps its side with probability 0.9: neighbouring blocks of eight are linked, though hits are not many."""
+    rng = np.random.default_rng(9)
+    linked = 0
+    for _ in range(20):
+        side, runs = False, []
+        for stays in rng.random(1000) < 0.9:
+            side = side if stays else bool(rng.random() < 0.25)
+            runs.append(side)
+        hits = np.reshape(runs, (125, 8)).sum(axis=1)
+        linked += look(trace(hits, hits, 8)).linked
+    assert linked >= 16
+    clumped = 8 * (rng.random((400, 2, 125)) < 0.05)
+    assert sum(look(trace(*hits, 8)).linked for hits in clumped) <= 1
