@@ -140,7 +140,7 @@ def farthest_pair(
     work = 0
     ask = _whole(question)
     first = [] if best is None else [best.pair]
-    for pair in itertools.islice(itertools.chain(first, _far_apart(question, upper), _candidates(question, upper)), _MOST_FAR):
+    for pair in itertools.islice(itertools.chain(first, _candidates(question, upper)), _MOST_FAR):
         with counted_effort(_PAIR_WORK) as effort:
             result, distance = _distance(pair, ask)
         work += effort.work + _OVERHEAD
@@ -242,6 +242,7 @@ def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, Ask]], work: int, 
 
 def _candidates(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
+    yield from _far_apart(question, upper)
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
     if plain and question.adjacency in ("l1", "linf"):
         assert question.n is not None
