@@ -64,7 +64,7 @@ def calibrate(
         options: `n`, `adjacency`, `sensitivity`, `domain`, as for `dpest.prove`.
 
     Returns:
-        A `Calibration`: value, the bracket around the turning point, and the proof at the value.
+        A `Calibration` with value, the bracket around the turning point, and the proof at the value.
 
     Example:
         >>> import dpest

@@ -55,7 +55,7 @@ def estimate(
         keywords: parameters of the mechanism.
 
     Returns:
-        A `Result`: epsilon with lower and upper, evidence, the worst pair, the witness, a row for each pair.
+        A `Result` with epsilon with lower and upper, evidence, the worst pair, the witness, a row for each pair.
 
     Example:
         >>> import dpest
