@@ -22,7 +22,7 @@ from dpest.sampling.scores.statdp import statdp
 from dpest.sampling.settings import Settings
 from dpest.sampling.supply import Stage, Supply
 
-_CURVE_ROWS = 200_000
+_CURVE_ROWS = 200_000  # for a picture of the trade-off
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ Keys = NDArray[np.uint64]
 # Clumps cost a sharper bound, nothing else: one audit of independent runs in a hundred may pay that price.  Refusing costs the
 # whole audit: one in ten thousand.
 _CLUMPS = 0.01
-_LINKS = 1e-4
+_LINKS = 1e-4  # see above
 FEWEST_BLOCKS = 8  # fewer show nothing
 _GROUPS = (16, 64)
-_LEAST_MEAN = 3.0
+_LEAST_MEAN = 3.0  # hits of a block from which a correlation is taken to have a normal law
 _MOST_SKEW = 0.25  # of a sum of products of neighbours: up to here one term of a series corrects the normal law
 _MANY_HITS, _MANY_BLOCKS = 5, 64  # in a block; in all
 _COARSE = 0.05

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
 from dpest.inputs.pairs import as_parameters
-from dpest.inputs.shown import brief
+from dpest.inputs.shown import brief, one_line
 from dpest.run.streams import stream
 from dpest.sampling.runs.copies import restored, snapshot
 from dpest.sampling.runs.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
@@ -155,7 +155,7 @@ class Sampler:
 
 def raised(data: Any, error: BaseException) -> MechanismRaised:
     """The error that names the input on which a mechanism raised."""
-    return MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {brief(data)}: {error}")
+    return MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {brief(data)}: {one_line(str(error))}")
 
 
 def sampler(
