@@ -14,8 +14,10 @@ from dpest.errors import ExactRefused, NotReplayable
 from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
 from dpest.lang.generators.swap import missing
+from dpest.numerics.effort import counted_effort
 from dpest.results import Result
 
+_LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no second trace is made for its upper end
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -98,7 +100,10 @@ def _exactly(
     from dpest.doors.everywhere import over_all_inputs
     from dpest.exact.answer import estimate_exactly
 
-    found = _bounded(estimate_exactly(mechanism, pairs, params, patient=patient), mechanism, pairs, params)
+    with counted_effort() as effort:
+        found = estimate_exactly(mechanism, pairs, params, patient=patient)
+    if effort.work <= _LONG_WORK:
+        found = _bounded(found, mechanism, pairs, params)
     line = over_all_inputs(mechanism, pairs, params, adjacency, found.epsilon)
     return found if line is None else replace(found, notes=(*found.notes, line))
 

@@ -178,10 +178,11 @@ def pair_result(pair: Pair, comparison: Comparison, again: Callable[[], Comparis
     forward, backward = comparison.forward, comparison.backward
     left = forward.value >= backward.value
     worse = forward if left else backward
+    lower = max(0.0, forward.lower, backward.lower)
     return PairResult(
         pair,
-        worse.value,
-        max(0.0, forward.lower, backward.lower),
+        max(worse.value, lower),
+        lower,
         max(forward.upper, backward.upper),
         forward.value,
         backward.value,

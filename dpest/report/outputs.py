@@ -25,7 +25,7 @@ from dpest.report.line import carrying_line, line_through
 from dpest.results import Result
 from dpest.trace.outputs import rebuild
 
-MOST_ROWS = 2000
+MOST_ROWS = 2000  # outputs that are listed for a picture: the few that it draws are chosen from them
 
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from dpest.sampling.audit_result import AuditResult
     from dpest.sampling.scores.choose import ScoreLaws
 
-WIDTH = 6.0
-MAX_BARS = 16
+WIDTH = 6.0  # inches: the width of a page's text
+MAX_BARS = 16  # beyond, labels overlap
 RARE = 7.0  # ln of how much rarer than the likeliest an output is that a bar no longer shows: a thousand times
 SMALLEST = 1e-15  # a delta below this is drawn as zero: doubles do not resolve it beside 1
 LONGEST_TITLE = 76  # letters that fit above a picture

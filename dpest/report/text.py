@@ -11,8 +11,8 @@ from dpest.report.numbers import bracket, count, log_number, loss, number, secon
 from dpest.report.table import plain_table
 from dpest.results import PAIRS, Direction, Evidence, Result, Witness
 
-WIDTH = 110
-LABEL = 12
+WIDTH = 110  # columns: wide enough for a pair and its witness, and for half a screen
+LABEL = 12  # columns: the longest label, "interrupted", and a space
 NOTHING = "every run returns None: is a `return` missing?"
 
 

@@ -21,15 +21,15 @@ from dpest.sampling.runs.outputs import joined
 from dpest.sampling.scores.event import Event
 from dpest.sampling.supply import ChunkSetup, CountChunk, DrawChunk, Stage, Tally, block_size, chunk_size, count_event
 
-_LOOKS_PER_DOUBLING = 3
-_COPIES = 64
-_COPY_RUNS = 32
+_LOOKS_PER_DOUBLING = 3  # each look comes a third later than the one before, and so much later at most is a false claim refuted
+_COPIES = 64  # blocks from copies, some 2,000 runs in all
+_COPY_RUNS = 32  # runs of one copy
 _ALIKE = 8  # so many blocks of few different outputs are not equal by chance
 _CALIBRATION_BLOCKS = 256
 _SMALL_BLOCK = 64  # rows of a call where only calls are independent: fewer cost time, more cost evidence
 _MOST_SMALL_BLOCKS = 1 << 14
-_SHIFTED = 1e-6
-_DIFFERENT = 1e-4
+_SHIFTED = 1e-6  # p-value: refusing costs the whole audit, and each audit looks a few times
+_DIFFERENT = 1e-4  # p-value: being run from copies costs time alone
 _COPIED = (
     "independent copies: the mechanism keeps what it drew in earlier calls, so that each block of runs starts from a copy of it "
     "as it was handed over"

@@ -21,8 +21,8 @@ from dpest.sampling.scores.statdp import statdp
 from dpest.sampling.settings import Settings
 from dpest.sampling.supply import Stage, Supply
 
-_CURVE_ROWS = 200_000
-_ECHO_ROWS = 1 << 18
+_CURVE_ROWS = 200_000  # for a picture of the trade-off
+_ECHO_ROWS = 1 << 18  # in which outputs that come again are looked for
 
 
 @dataclass(frozen=True)

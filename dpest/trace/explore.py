@@ -72,13 +72,14 @@ class Trace:
     cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
     error: float = 0.0  # how far off ln of a probability may be, where probabilities were worked out before
     together: bool = False  # whether sides of `if` statements were kept together
+    counted: bool = False  # whether a loop that only counts is one draw
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 
 
 # Up to here forks are cheaper than anything else, and known best. Above, the sides of `if` statements are kept together where
 # they can be: above-threshold over ten queries has 11 paths, a dozen randomised responses have 4,096.
 FEW_PATHS = 16
-FEW_DECISIONS = 2_000
+FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops have few paths and many decisions
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 
 
@@ -153,7 +154,12 @@ def _few_or_together(
 
 
 def trace_on_unknown(
-    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits, rewrite: Rewrite
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits,
+    rewrite: Rewrite,
+    sides: Sides = Sides.APART,
 ) -> Trace:
     """Every path on data that holds unknown numbers; `rewrite` gives the form in which a condition is looked at."""
 
@@ -162,7 +168,7 @@ def trace_on_unknown(
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params):
-        search = _PathSearch(limits)
+        search = _PathSearch(limits, together=sides is Sides.TOGETHER)
         search.explored(program, rewrite)
         return search.found(None)
 
@@ -183,6 +189,7 @@ class _PathSearch:
         self.make = make
         self.pool: Pool = {}
         self.joined = False  # whether sides came together anywhere
+        self.counted = False
         self.pending = [Branch()]
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
@@ -208,6 +215,7 @@ class _PathSearch:
             return
         spend_steps(1 + run.called // 8)  # most are replayed, which costs little
         self.joined = self.joined or any(run.joined)
+        self.counted = self.counted or run.counted
         drawn = tuple(run.draws[: run.drawn])
         path = Path(tuple(run.steps), run.released(output), conditions, drawn, run.guards, tuple(run.joined))
         if run.returned is not None:
@@ -249,7 +257,7 @@ class _PathSearch:
         paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
         missing = [_most(mass, loops.on(steps), loop_weight) for steps, mass in self.left_out]
         cycles = tuple(path for path, _ in self.cycles)
-        return Trace(paths, float(log_sum(np.array(missing))), cycles, together=self.together)
+        return Trace(paths, float(log_sum(np.array(missing))), cycles, together=self.together, counted=self.counted)
 
 
 def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None) -> float:

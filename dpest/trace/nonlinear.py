@@ -26,6 +26,7 @@ from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.atomic import has_finitely_many_points
 from dpest.trace.functions import NotFinite, numeric
 from dpest.trace.images import image_of
+from dpest.trace.polar import gaussian_of
 
 
 class OnPath(Protocol):
@@ -74,7 +75,7 @@ def _quotient(left: Any, right: Any, path: OnPath) -> Linear:
 
 
 def _product(left: Any, right: Any, path: OnPath) -> Linear:
-    known = folded(left, right)
+    known = folded(left, right) or gaussian_of(left, right)
     if known is not None:
         return known
     a, b = path.affine(left), path.affine(right)

@@ -91,9 +91,14 @@ class PlainRun:
     plain = True
 
     def __init__(
-        self, source: NumberSource, aims: Mapping[int, Sequence[Aim]] | None = None, script: Sequence[Drawn] = ()
+        self,
+        source: NumberSource,
+        aims: Mapping[int, Sequence[Aim]] | None = None,
+        script: Sequence[Drawn] = (),
+        together: bool = False,
     ) -> None:
         self.drawn: list[Drawn] = []
+        self.together = together  # whether a loop that only counts is one draw, as it was in the trace
         self.outside = Valuation(source.draw)  # random values that were made before the run
         self._source = source
         self._aims = aims or {}

@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Iterable
 
+from dpest.trace.counting import Counting, counting
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 
 RUNTIME = "_dpest"
@@ -71,7 +72,19 @@ def _chained(node: ast.Compare) -> ast.expr:
     return ast.copy_location(ast.BoolOp(ast.And(), parts), node)
 
 
-class _Inside(ast.NodeTransformer):
+class _Comparisons(ast.NodeTransformer):
+    """Rewrites comparisons, wherever they stand."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        other = _chained(node)
+        if other is not node:
+            done: ast.AST = self.visit(other)
+            return done
+        self.generic_visit(node)
+        return _compared(node)
+
+
+class _Inside(_Comparisons):
     """A side as it is worked out without being taken: everything that it calls or looks into is checked first."""
 
     def __init__(self, places: tuple[AssignedPlace, ...], number: list[int]) -> None:
@@ -146,14 +159,6 @@ class _Inside(ast.NodeTransformer):
             return ast.copy_location(_ask("negated", operand), node)
         return ast.copy_location(ast.UnaryOp(node.op, operand), node)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        other = _chained(node)
-        if other is not node:
-            done: ast.AST = self.visit(other)
-            return done
-        self.generic_visit(node)
-        return _compared(node)
-
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         for g in node.generators:
             g.iter = _ask("container", self.visit(g.iter))
@@ -162,7 +167,7 @@ class _Inside(ast.NodeTransformer):
         return node
 
 
-class _Writer(ast.NodeTransformer):
+class _Writer(_Comparisons):
     """The rewriting of one function, and of those inside it."""
 
     def __init__(self) -> None:
@@ -236,14 +241,6 @@ class _Writer(ast.NodeTransformer):
         self.generic_visit(node)
         return ast.copy_location(_ask("negated", node.operand), node) if isinstance(node.op, ast.Not) else node
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        other = _chained(node)
-        if other is not node:
-            done: ast.AST = self.visit(other)
-            return done
-        self.generic_visit(node)
-        return _compared(node)
-
     def visit_Call(self, node: ast.Call) -> ast.AST:
         _count_as_sum(node)
         self.generic_visit(node)
@@ -254,7 +251,27 @@ class _Writer(ast.NodeTransformer):
         node.func = ast.copy_location(_ask("call", node.func), node.func)
         return node
 
-    def visit_While(self, node: ast.While) -> ast.AST:
+    def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
+        found = counting(node)
+        if found is not None and found.name not in self.fixed:
+            return self._counted(node, found)
+        return self._loop(node)
+
+    def _counted(self, node: ast.While, found: Counting) -> list[ast.stmt]:
+        """A loop that counts: as one draw where it can be had, and else as it was written."""
+        self.number[0] += 1
+        name = f"{RUNTIME}_rounds_{self.number[0]}"
+        test = _Inside((), self.number).visit(copy.deepcopy(found.test))
+        asked = _ask("rounds", _thunk(test), ast.Constant(found.goes_on))
+        many: ast.expr = ast.BinOp(_load(name), ast.Add(), ast.Constant(1)) if found.first else _load(name)
+        added = ast.BinOp(_load(found.name), ast.Add(), ast.BinOp(copy.deepcopy(found.step), ast.Mult(), many))
+        ends = [self.visit(copy.deepcopy(x)) for x in found.ends]
+        no_draw = ast.Compare(_load(name), [ast.Is()], [ast.Constant(None)])
+        chosen = ast.If(no_draw, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], added), *ends])
+        made = ast.Assign([ast.Name(name, ast.Store())], asked)
+        return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
+
+    def _loop(self, node: ast.While) -> ast.While:
         node.test = self._forking(node.test)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node

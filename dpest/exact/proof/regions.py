@@ -15,7 +15,7 @@ from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import MOST_CASES, Affine, Constant, Floor, LeafValue, expand, pinned_leaves
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.nodes import Draw, is_node
-from dpest.lang.origins import root, steps_of
+from dpest.lang.origins import is_joined, root, steps_of
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
@@ -98,6 +98,8 @@ class Variables:
         for draw, c in terms:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
+            if is_joined(draw):
+                raise ExactRefused("a Gaussian value is made of two draws")
             if id(root(draw)) not in self._of:
                 self._from_outside(root(draw))
             v = self._of[id(draw)] if draw.origin is None else self._form(draw)

@@ -20,10 +20,10 @@ Hits = NDArray[np.int64]
 # Clumps cost a sharper bound, nothing else: one audit of independent runs in a hundred may pay that price.  Refusing costs the
 # whole audit: one in ten thousand.
 _CLUMPS = 0.01
-_LINKS = 1e-4
+_LINKS = 1e-4  # see above
 FEWEST_BLOCKS = 8  # fewer show nothing
 _GROUPS = (16, 64)
-_LEAST_MEAN = 3.0
+_LEAST_MEAN = 3.0  # hits of a block from which a correlation is taken to have a normal law
 _MANY_HITS, _MANY_BLOCKS = 5, 64  # in a block; in all
 _COARSE = 0.05
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that keys of different blocks differ

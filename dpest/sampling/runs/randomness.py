@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 Generators = tuple[np.random.Generator | np.random.RandomState | random.Random, ...]
-_DEPTH = 4
+_DEPTH = 4  # levels of objects inside objects: a generator deeper down is not looked for
 _OWNERS_OF_GLOBALS = ("numpy", "random", "scipy", "math", "dpest")  # their generators are seeded as global state
 
 
