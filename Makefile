@@ -93,7 +93,7 @@ clean: ## Remove what the other targets made
 $(READY): pyproject.toml
 	@$(PYTHON) -c '$(SUPPORTED)' || { echo "dpest needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[report]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[report]' pytest
 	@touch $@
 
 $(TESTS_READY): $(READY)

@@ -17,20 +17,21 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, LossCells
+from dpest.numerics.arrays import Arrays
 from dpest.numerics.logspace import Floats, log_sum
 
 Flags = npt.NDArray[np.bool_]
 Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
 _ORDERS = {2: 10, 3: 7}
 _MOST_BOXES = {2: 30_000, 3: 6_000}
-_ROUNDS = 24
-_NEGLIGIBLE = -60.0
+_ROUNDS = 24  # rounds of halving; what is still open after them goes into the bracket as it is
+_NEGLIGIBLE = -60.0  # ln of a box's share of the mass: one of 1e-26 is far below the rounding of the whole and not cut further
 _VARIANCE = 1e-6  # as for pieces, with fewer boxes
 _ROOM = 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class _KnownBoxes:
+class _KnownBoxes(Arrays):
     """Boxes with what is known of them."""
 
     low_end: Floats  # boxes x dimensions
@@ -42,15 +43,6 @@ class _KnownBoxes:
     high: Floats
     axis: npt.NDArray[np.intp]  # along which each is to be halved next
     fuzzy: Flags
-
-    def pick(self, which: Flags) -> _KnownBoxes:
-        """Some of them."""
-        return _KnownBoxes(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
-
-    @staticmethod
-    def joined(parts: list[_KnownBoxes]) -> _KnownBoxes:
-        """All of them."""
-        return _KnownBoxes(*(np.concatenate([getattr(p, name) for p in parts]) for name in _KnownBoxes.__dataclass_fields__))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,20 +19,21 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, LossCells
+from dpest.numerics.arrays import Arrays
 from dpest.numerics.effort import counted_effort
 from dpest.numerics.logspace import Floats, log_sum
 
 # places -> (ln p, ln q, relative error of either)
 Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
-_ORDER = 12
+_ORDER = 12  # points of the Gauss rule on a panel, exact up to degree 23: more cost time, fewer ask for more panels
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
 _COEFFICIENTS = (np.polynomial.legendre.legvander(_NODES, _ORDER - 1) * _WEIGHTS[:, None]).T * (np.arange(_ORDER)[:, None] + 0.5)
 _AT_LOW = (-1.0) ** np.arange(_ORDER)  # P_k(-1)
 _STEEPEST = np.arange(2, _ORDER) * np.arange(3, _ORDER + 1) / 2.0  # the largest |P_k'|
 _SPREAD = 40.0  # by how much errors of the values at the nodes can grow at the ends of a panel (Lebesgue's constant, doubled)
 _ROUNDS = 40
-_MOST_CELLS = 60_000
+_MOST_CELLS = 60_000  # of one piece: a dozen doubles for each are some 6 MB; beyond, the bracket stays as wide as it is
 _NEGLIGIBLE = -115.0  # ln of the share of both masses below which a cell need not be cut further
 _WIDEST = 0.5  # the largest range of the log ratio in a cell that is not negligible
 # Added variance of the loss, relative to its own: 5e-7 makes a composed curve wider by about 1e-6 at delta = 1e-12.
@@ -46,7 +47,7 @@ _WORK = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Panels:
+class _Panels(Arrays):
     """Panels with their masses, their errors and the range of the ratio."""
 
     low_end: Floats
@@ -57,15 +58,6 @@ class _Panels:
     low: Floats
     high: Floats
     fuzzy: npt.NDArray[np.bool_]  # whether the rule has not settled
-
-    def pick(self, which: npt.NDArray[np.bool_]) -> _Panels:
-        """Some of them."""
-        return _Panels(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
-
-    @staticmethod
-    def joined(parts: list[_Panels]) -> _Panels:
-        """All of them."""
-        return _Panels(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Panels.__dataclass_fields__))
 
 
 @dataclass(frozen=True, eq=False)

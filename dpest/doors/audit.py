@@ -88,8 +88,8 @@ def audit(
         keywords: parameters of the mechanism.
 
     Returns:
-        An `AuditResult`: lower, the point estimate, the pair, the witness with its counts; `bits` speaks about the floating-point
-        representation of the outputs.
+        An `AuditResult` with lower, the point estimate, the pair, the witness with its counts; `bits` speaks about the
+        floating-point representation of the outputs.
 
     Example:
         >>> import dpest, random

@@ -32,8 +32,8 @@ ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # that are named get some 5 s of it, other candidates 3 s, the local search 2 s; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
 _NAMED_WORK = 500_000
-_OTHER_WORK = 300_000
-_LOCAL_WORK = 200_000
+_OTHER_WORK = 300_000  # see above
+_LOCAL_WORK = 200_000  # see above
 _SLOW_WORK = 50_000  # per pair, on one form of output: all forms together would take minutes
 # For one pair: the dearest of the gallery (two sparse vectors side by side) takes 410,000, and half of this leaves the largest
 # sums of maxima without a pair. Pairs that take more are left out.
@@ -41,9 +41,9 @@ _PAIR_WORK = 1_000_000
 _QUICK_WORK = 20_000  # for one pair at first, where there is no bound
 _OVERHEAD = 300  # what a pair takes beside the work that is counted: 1 to 8 ms on small mechanisms
 _LARGE = 1e4  # a loss that is as good as infinite: larger ones are not looked for
-_MOST_TRIES = 400
+_MOST_TRIES = 400  # pairs in all
 _MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
-_CORNERS = 80
+_CORNERS = 80  # random corners of the set of differences, where no corner is named
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 
@@ -140,7 +140,7 @@ def farthest_pair(
     work = 0
     ask = _whole(question)
     first = [] if best is None else [best.pair]
-    for pair in itertools.islice(itertools.chain(first, _far_apart(question, upper), _candidates(question, upper)), _MOST_FAR):
+    for pair in itertools.islice(itertools.chain(first, _candidates(question, upper)), _MOST_FAR):
         with counted_effort(_PAIR_WORK) as effort:
             result, distance = _distance(pair, ask)
         work += effort.work + _OVERHEAD
@@ -242,6 +242,7 @@ def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, Ask]], work: int, 
 
 def _candidates(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
+    yield from _far_apart(question, upper)
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
     if plain and question.adjacency in ("l1", "linf"):
         assert question.n is not None

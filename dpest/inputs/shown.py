@@ -77,6 +77,12 @@ def is_long(data: Any) -> bool:
     return isinstance(data, list | tuple | np.ndarray) and len(data) > LONG
 
 
+def raised(error: BaseException) -> str:
+    """An exception of the user's code in one line."""
+    said = one_line(str(error))
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
 def brief_event(words: str) -> str:
     """An event as a person reads it: long outputs by runs of equal values or by their ends, and only what is asked of some."""
     output, found, clauses = words.partition(" with ")
@@ -89,8 +95,12 @@ def brief_event(words: str) -> str:
     return _cut(output + found + ", ".join(_ends(every)) + count)
 
 
+def one_line(text: str) -> str:
+    """A text of several lines or many words in one line, by its ends where it is long."""
+    return _cut(" ".join(text.split()))
+
+
 def _cut(text: str) -> str:
-    """A text of many words by its ends."""
     if len(text) <= LONGEST:
         return text
     head, tail = text[: LONGEST * 2 // 3].rsplit(" ", 1)[0], text[-LONGEST // 4 :].split(" ", 1)[-1]

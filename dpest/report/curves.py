@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpest.curves.curve import Curve
     from dpest.numerics.bracket import Bracketed
 
-DELTAS = (1e-3, 1e-5, 1e-8, 1e-12)
+DELTAS = (1e-3, 1e-5, 1e-8, 1e-12)  # from what a demonstration uses to what a large release needs
 
 
 def value_text(x: Bracketed) -> str:

@@ -8,11 +8,11 @@ from html import escape
 
 from dpest.report.dependence import Dependence
 
-ROW = 34
-BOX = 24
-MARGIN = 10
-GAP = 90
-LETTER = 6.6
+ROW = 34  # pixels from one box to the next below it
+BOX = 24  # pixels of height: one line of text with room around it
+MARGIN = 10  # pixels around the picture
+GAP = 90  # pixels between columns, for the lines that join them
+LETTER = 6.6  # pixels that one letter of the font takes
 Words = tuple[str, str, tuple[int, ...]]  # text, kind, the draws
 LONGEST = 36  # letters of an output
 ROWS = 16  # more than this many in one column are cut short

@@ -10,7 +10,7 @@ import numpy as np
 from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.numerics.logspace import Floats
 
-POINTS = 321
+POINTS = 321  # of a drawn density: enough for a smooth line
 FADED = 3.5  # a density this far below its peak, in logarithms, may leave the picture
 STEPS = 2.0 ** np.arange(-2, 6.5, 0.5)  # distances from a kink at which the density is looked at, in scales
 NEAR = 2.0  # a place this many scales outside is still shown, with so much room around it:

@@ -25,7 +25,7 @@ from dpest.report.line import carrying_line, line_through
 from dpest.results import Result
 from dpest.trace.outputs import rebuild
 
-MOST_ROWS = 2000
+MOST_ROWS = 2000  # outputs that are listed for a picture: the few that it draws are chosen from them
 
 
 
@@ -171,9 +171,10 @@ def _stratum_rows(bucket: Bucket, stratum: Stratum, sups: tuple[Sup, ...] | None
     for choice in itertools.islice(itertools.product(*columns), MOST_ROWS + 1):
         p = left + sum(float(b.left.log(y.reshape(1, -1))[0][0]) for (b, _), y in zip(plain, choice, strict=True))
         q = right + sum(float(b.right.log(y.reshape(1, -1))[0][0]) for (b, _), y in zip(plain, choice, strict=True))
-        if max(p, q) > -60:
+        there = sups is not None and all(not at or tuple(y) == at for y, at in zip(choice, places, strict=True))
+        # A lattice has no end: what lies far out is left out, except the place of the witness.
+        if max(p, q) > (-math.inf if there or not any(b.dimension for b, _ in plain) else -60):
             known = {j: float(v) for (_, m), y in zip(plain, choice, strict=True) for j, v in zip(m, y, strict=True)}
-            there = sups is not None and all(not at or tuple(y) == at for y, at in zip(choice, places, strict=True))
             label, value = _stratum_label(bucket, stratum, known, whole)
             yield OutputRow(label, p, q, value, there)
 

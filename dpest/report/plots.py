@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from dpest.sampling.audit_result import AuditResult
     from dpest.sampling.scores.choose import ScoreLaws
 
-WIDTH = 6.0
-MAX_BARS = 16
+WIDTH = 6.0  # inches: the width of a page's text
+MAX_BARS = 16  # beyond, labels overlap
+RARE = 7.0  # ln of how much rarer than the likeliest an output is that a bar no longer shows: a thousand times
 SMALLEST = 1e-15  # a delta below this is drawn as zero: doubles do not resolve it beside 1
 LONGEST_TITLE = 76  # letters that fit above a picture
 LEFT: dict[str, Any] = {"color": "#1b4965", "linestyle": "-", "label": "D"}
@@ -200,6 +201,7 @@ def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
     bottom.bar(list(xs), [_clamp(r, cap) for r in ratios], 0.6, color="0.55", edgecolor="black")
     _signs(bottom, list(xs), ratios, cap)
     _mark_row(bottom, chosen, ratios, cap, outputs)
+    _rare(top, outputs)
     top.set_ylabel("probability")
     top.set_xticks([])
     labels = [_short(outputs.labels[i]) for i in chosen]
@@ -207,6 +209,13 @@ def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
     bottom.set_xlabel("output")
     if len(chosen) < len(outputs.labels):
         top.set_title(f"{len(chosen)} of {len(outputs.labels)} outputs", fontsize="medium", loc="right")
+
+
+def _rare(top: Axes, outputs: OutputTable) -> None:
+    """A logarithmic axis where the witness is an output too rare to be seen beside the likeliest."""
+    likeliest = [max(pair) for pair in zip(outputs.log_left, outputs.log_right, strict=True)]
+    if outputs.marked is not None and -600 < likeliest[outputs.marked] < max(likeliest) - RARE:
+        top.set_yscale("log")
 
 
 def _curves(top: Axes, bottom: Axes, outputs: OutputTable) -> None:

@@ -37,10 +37,10 @@ from dpest.sampling.runs.sources import OutputSource, TracedSampler
 from dpest.sampling.runs.support import covers
 from dpest.sampling.tables import Table, cell_tables, outcome_tables
 
-DEFAULT_SAMPLES = 1_000_000
-_SMALL_CHUNK = 1 << 15
-_LARGE_CHUNK = 1 << 20
-_FEWEST_SAMPLES = 100
+DEFAULT_SAMPLES = 1_000_000  # of each input: a bound within some percent of a loss of 1, in seconds
+_SMALL_CHUNK = 1 << 15  # few samples are at least four chunks, so that both parts exist whenever a run is stopped
+_LARGE_CHUNK = 1 << 20  # many samples are at least sixteen: progress, interrupts and checkpoints go by chunks
+_FEWEST_SAMPLES = 100  # of each input: some thirty choose the event, some seventy bound it
 
 
 def estimate_by_sampling(

@@ -16,7 +16,8 @@ from dpest.sampling.runs.outputs import Batch, encode_array, encode_rows
 from dpest.sampling.scores.learned import learn
 from dpest.sampling.tables import Table, cell_table, outcome_table
 
-ALPHA = 0.05
+ALPHA = 0.05  # 95 % confidence, as everywhere by default
+# Of samples that cannot be drawn again: as for an estimate, which learns from a quarter as many as it counts.
 _LEARNING_SHARE = 0.25
 _FEW = 128  # samples from which no score is learned
 _MOST_BINS = 200

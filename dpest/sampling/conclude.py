@@ -24,15 +24,15 @@ from dpest.sampling.zeros import Zeros
 # Standard errors taken off the ratio of an event that is chosen among many: for the bound as in audits, for the estimate fewer,
 # since a bold choice that was wrong costs the estimate little.
 _CAUTION_FOR_BOUND = 1.5
-_CAUTION_FOR_ESTIMATE = 0.5
+_CAUTION_FOR_ESTIMATE = 0.5  # see above
 _NO_BOUND = 0.5  # the level at which a bound is the estimate itself
 # Standard errors from which outcomes are taken to differ, and count by themselves in the estimate: at 3, one table of geometric
 # noise in ten is taken so by chance (one in fifty at 4); sparse vectors, whose outcomes do differ, show 5 to 10 at 400,000.
 _DIFFERENT = 4.0
-_FIRST_EVIDENCE = 1.65
+_FIRST_EVIDENCE = 1.65  # standard errors: one-sided 95 %
 # Rarer outcomes enter the estimate only together, as part of an event, or where they clearly lead.
 _RARE = 1e-3
-_FEWEST_HITS = 10
+_FEWEST_HITS = 10  # below, a normal error says little
 # The expected count at which none is as likely as some: what a zero stands for in an estimate.
 _EVEN_CHANCE = math.log(2)
 

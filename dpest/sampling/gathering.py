@@ -21,9 +21,9 @@ from dpest.sampling.scores.learned import Learned, learn
 from dpest.sampling.scores.row_table import RowTable
 from dpest.trace.columns import Rng
 
-BLOCK = 1 << 16
-CHOOSING_SHARE = 0.3
-_PILOT = 1 << 14
+BLOCK = 1 << 16  # rows drawn at once: half a megabyte for each value of the mechanism, which stays in the cache
+CHOOSING_SHARE = 0.3  # of the samples: more choose a better event, fewer leave more to bound it
+_PILOT = 1 << 14  # rows that tell whether outputs repeat
 _LEARNING = 1 << 18  # outputs of one input from which a score is learned; fewer where there are many pairs
 _LEARNING_TOTAL = 1 << 19
 # The places that draw: each has streams of its own.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
+from dpest.lang.plain import missing_draws
 from dpest.laws.law import Discrete
 from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.literal import InputLiteral, Literal
@@ -34,9 +35,18 @@ def sign(relation: Relation, x: Rational) -> bool:
             return bool(x == 0)
 
 
-def settled(relation: Relation, constant: Rational, program: AsWritten) -> bool:
-    """A comparison in which no draw is left: the program's own word, if it is known."""
-    said = program({})
+def settled(relation: Relation, constant: Rational, program: AsWritten, ask: Ask | None) -> bool:
+    """A comparison in which no draw is left: the program's own word, if it is known or if rounding could decide.
+
+    Draws that cancel in rationals need not in the program's own arithmetic: (k + 0.4) - k is not always 0.4.
+    """
+    draws = missing_draws(program.condition, program.known) if program.near(constant) else []
+    if draws and all(getattr(d.law, "finite", False) for d in draws):
+        if ask is None:
+            raise Uneven("a comparison of random values that cancel: rounding decides it")
+        said = program({id(d): point(d, ask) for d in draws})
+    else:
+        said = program({})
     return sign(relation, constant) if said is None else said
 
 
@@ -44,7 +54,7 @@ def atomic(relation: Relation, value: Linear, ask: Ask, program: AsWritten) -> b
     """A comparison of draws alone; equality never holds where a continuous draw is left."""
     terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
     if not terms:
-        return settled(relation, value.constant, program)
+        return settled(relation, value.constant, program, ask)
     if any(not d.law.discrete for d, _ in terms):
         return relation is not Relation.EQ and ask(Literal(terms, value.constant))
     if any(d.law.unknown for d, _ in terms):

@@ -79,7 +79,7 @@ class Trace:
 # Up to here forks are cheaper than anything else, and known best. Above, the sides of `if` statements are kept together where
 # they can be: above-threshold over ten queries has 11 paths, a dozen randomised responses have 4,096.
 FEW_PATHS = 16
-FEW_DECISIONS = 2_000
+FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops have few paths and many decisions
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 
 
@@ -162,7 +162,12 @@ def _few_or_together(
 
 
 def trace_on_unknown(
-    mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any], limits: Limits, rewrite: Rewrite
+    mechanism: Callable[..., Any],
+    data: Any,
+    params: Mapping[str, Any],
+    limits: Limits,
+    rewrite: Rewrite,
+    sides: Sides = Sides.APART,
 ) -> Trace:
     """Every path on data that holds unknown numbers; `rewrite` gives the form in which a condition is looked at."""
 
@@ -171,7 +176,7 @@ def trace_on_unknown(
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params):
-        search = _PathSearch(limits)
+        search = _PathSearch(limits, together=sides is Sides.TOGETHER)
         search.explored(program, rewrite)
         return search.found(None)
 

@@ -22,7 +22,6 @@ from dpest.lang.nodes import (
     Pick,
     Quotient,
     Relation,
-    Where,
     Written,
     combine,
     draws_of,
@@ -110,15 +109,9 @@ def holds(relation: Relation, x: float) -> bool:
 
 
 def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[Any], bool]) -> Compare | bool | None:
-    """A comparison of a function, a quotient or a case distinction with a number, without it; None where affine forms do."""
+    """A comparison of a function or a quotient with a number, without it; None where affine forms do."""
     relation, k = condition.relation, condition.value.constant
     match node:
-        case Where(condition=which, yes=yes, no=no):
-            x = yes if decide(which) else no
-            if isinstance(x, float) and not math.isfinite(x):
-                return holds(relation, float(c) * x)
-            value = combine(Linear((), k), linear(numeric(x)), c)
-            return Compare(relation, value, condition.written) if value.terms else sign(relation, value.constant)
         case Function(function=function, value=inner):
             if relation is Relation.EQ:
                 return equal(function, -k / c, linear(inner), condition.written)

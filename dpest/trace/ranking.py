@@ -10,7 +10,8 @@ from dpest.errors import BudgetExceeded
 from dpest.lang.nodes import ArgExtreme, Compare, Linear, Pick, Ranked, Relation, combine
 from dpest.trace.atomic import Ask
 from dpest.trace.literal import Literal
-from dpest.trace.resolve import Became, affine, as_literal, comparable, index, pinned_draws, unrounded
+from dpest.trace.resolve import Became, affine, as_literal, index, pinned_draws, unrounded
+from dpest.trace.roundings import comparable
 from dpest.trace.whole import Uneven
 
 

@@ -41,11 +41,11 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational
-from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
+from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import nonlinear
-from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
+from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
 Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
@@ -132,7 +132,9 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     plain = smooth_literal(relation, value)
     if plain is not None:
         return ask(plain)
-    if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient | Where):
+    if len(value.terms) == 1 and isinstance(value.terms[0][0], Where):
+        return _side_compared(condition, value.terms[0][0], value.terms[0][1], ask, became)
+    if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient):
         moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
         if moved is not None:
             return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
@@ -153,13 +155,21 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     return atomic(relation, expression, ask, program)
 
 
+def _side_compared(condition: Compare, node: Where, c: Rational, ask: Ask, became: Became) -> bool:
+    """A case distinction compared with a number: the side that is taken."""
+    x = node.yes if decide(node.condition, ask) else node.no
+    if isinstance(x, float) and not math.isfinite(x):
+        return holds(condition.relation, float(c) * x)
+    value = combine(Linear((), condition.value.constant), linear(numeric(x)), c)
+    return _compared(Compare(condition.relation, value, condition.written), ask, {**became, id(node): x})
+
+
 def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, became: Became) -> bool:
     rest = combine(condition.value, linear(node), -c)
 
     def holds(v: Any) -> bool:
-        value = combine(rest, linear(v), c)
-        one = Compare(condition.relation, value, condition.written)
-        return _compared(one, ask, {**became, id(node): v}) if value.terms else sign(condition.relation, value.constant)
+        one = Compare(condition.relation, combine(rest, linear(v), c), condition.written)
+        return _compared(one, ask, {**became, id(node): v})
 
     some = (node.pick is Pick.MAX) == (c > 0)
     return any(map(holds, node.values)) if some else all(map(holds, node.values))
@@ -291,17 +301,12 @@ def _winners(
     return options, indices
 
 
-def comparable(margin: Linear) -> bool:
-    """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
-    return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
-
-
 def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
     program = AsWritten(condition, became)
     if not value.terms:
-        return settled(relation, value.constant, program)
+        return settled(relation, value.constant, program, ask)
     node = value.terms[0][0]
     if isinstance(node, Rounded):
         assert ask is not None

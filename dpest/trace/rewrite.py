@@ -72,7 +72,19 @@ def _chained(node: ast.Compare) -> ast.expr:
     return ast.copy_location(ast.BoolOp(ast.And(), parts), node)
 
 
-class _Inside(ast.NodeTransformer):
+class _Comparisons(ast.NodeTransformer):
+    """Rewrites comparisons, wherever they stand."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        other = _chained(node)
+        if other is not node:
+            done: ast.AST = self.visit(other)
+            return done
+        self.generic_visit(node)
+        return _compared(node)
+
+
+class _Inside(_Comparisons):
     """A side as it is worked out without being taken: everything that it calls or looks into is checked first."""
 
     def __init__(self, places: tuple[AssignedPlace, ...], number: list[int]) -> None:
@@ -147,14 +159,6 @@ class _Inside(ast.NodeTransformer):
             return ast.copy_location(_ask("negated", operand), node)
         return ast.copy_location(ast.UnaryOp(node.op, operand), node)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        other = _chained(node)
-        if other is not node:
-            done: ast.AST = self.visit(other)
-            return done
-        self.generic_visit(node)
-        return _compared(node)
-
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         for g in node.generators:
             g.iter = _ask("container", self.visit(g.iter))
@@ -163,7 +167,7 @@ class _Inside(ast.NodeTransformer):
         return node
 
 
-class _Writer(ast.NodeTransformer):
+class _Writer(_Comparisons):
     """The rewriting of one function, and of those inside it."""
 
     def __init__(self) -> None:
@@ -236,14 +240,6 @@ class _Writer(ast.NodeTransformer):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
         return ast.copy_location(_ask("negated", node.operand), node) if isinstance(node.op, ast.Not) else node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        other = _chained(node)
-        if other is not node:
-            done: ast.AST = self.visit(other)
-            return done
-        self.generic_visit(node)
-        return _compared(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         _count_as_sum(node)

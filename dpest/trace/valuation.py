@@ -35,12 +35,11 @@ from dpest.lang.nodes import (
     Rounding,
     Where,
     children,
-    draws_of,
     is_node,
     plain_number,
 )
 from dpest.lang.origins import MADE_OF
-from dpest.lang.plain import Undetermined, evaluate
+from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
@@ -189,7 +188,7 @@ class Valuation:
     def _as_written(self, node: Node) -> Any:
         """A discrete value next to a bound, computed as the program computes it: its rounding has the last word there."""
         try:
-            return evaluate(node, {id(d): plain_number(self.number(d).number) for d in draws_of(node)})
+            return evaluate(node, {id(d): plain_number(self.number(d).number) for d in missing_draws(node, {})})
         except (Undetermined, ArithmeticError):
             self.unclear = True
             return math.nan

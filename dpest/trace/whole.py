@@ -56,6 +56,10 @@ class AsWritten:
         """How large the numbers on the way are, and whether any of them is rounded."""
         return compared(self.condition, self.known)
 
+    def near(self, difference: Rational) -> bool:
+        """Whether the rounding of the numbers on the way could change the sign of a difference."""
+        return not self.extent.exact and (self.extent.size >= _MOST_SIZE or abs(difference) <= ROUNDING * exact(self.extent.size))
+
     def size_beside(self, node: Node, k: int) -> float:
         """How large the numbers on the way are where a rounded value is k; 0 where continuous noise cancels in them."""
         size = compared(self.condition, {**self.known, id(node): k}).size

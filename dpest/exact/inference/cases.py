@@ -50,7 +50,7 @@ from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets
 from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
 
-MOST_CASES = 20_000
+MOST_CASES = 20_000  # of one output: each is solved by itself; beyond, exact inference gives up and says so
 
 
 @dataclass(frozen=True)

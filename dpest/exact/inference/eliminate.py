@@ -28,7 +28,7 @@ from dpest.numerics.quadrature import with_tails
 
 MOST_NESTED = 3  # numerical integrals inside one another
 TABLE_REACH = -800.0
-ROUNDING = 4e-16
+ROUNDING = 4e-16  # relative: about two roundings of a double, the least error that an answer has
 _EXTRAPOLATED = 60.0  # nats below which a table's answers come from the slope at its end
 _SLOPE_ERROR = 1e-14  # the relative error of such a slope
 

@@ -21,8 +21,8 @@ from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import Rows, integrate, with_tails
 from dpest.numerics.rationals import Rational
 
-_REACH = -3000.0
-_BEYOND = 80.0
+_REACH = -3000.0  # ln of the density at which a law ends: quotients are asked for far out, where a denominator is close to 0
+_BEYOND = 80.0  # scales of the noise beyond the last turn: the integrand falls by e^-80 = 2e-35 there
 
 
 class Chart(Enum):

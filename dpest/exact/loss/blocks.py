@@ -21,7 +21,7 @@ from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.stars import Spokes
 from dpest.numerics.logspace import Floats, log_sum
 
-MOST_POINTS = 400_000
+MOST_POINTS = 400_000  # lattice points of a joint output: some 10 MB for both laws
 _Answer = TypeVar("_Answer")
 
 

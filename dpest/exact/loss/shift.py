@@ -57,12 +57,19 @@ def shifted(block: Block) -> BothWays | None:
     return BothWays(forward, backward) if forward and backward else None
 
 
-def release(side: BlockLaw) -> Release | None:
+def _equation_alone(side: BlockLaw) -> Component | None:
+    """The one component of a law that one equation describes, without conditions; None where it is not so."""
     if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
         return None
     ((placed, times),) = side.cases[0][0]
     component: Component = placed.component
-    if times != 1 or side.cases[0][1] != 1 or component.folded or component.bounds or len(component.equations) != 1:
+    plain = times == 1 and side.cases[0][1] == 1 and not component.folded and not component.bounds
+    return component if plain and len(component.equations) == 1 else None
+
+
+def release(side: BlockLaw) -> Release | None:
+    component = _equation_alone(side)
+    if component is None:
         return None
     laws, _, _, (equation,) = merged_sums(dict(enumerate(component.laws)), [], [], list(component.equations))
     # coefficient * draw + constant - y == 0, up to a common factor
@@ -181,11 +188,8 @@ class DrawSum:
 
 
 def _sum(side: BlockLaw) -> DrawSum | None:
-    if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
-        return None
-    ((placed, times),) = side.cases[0][0]
-    component: Component = placed.component
-    if times != 1 or side.cases[0][1] != 1 or component.folded or component.bounds or len(component.equations) != 1:
+    component = _equation_alone(side)
+    if component is None:
         return None
     (equation,) = component.equations
     scale = -exact(equation.coefficient(-1))

@@ -25,7 +25,6 @@ from dpest.numerics.links import Links
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 Column: TypeAlias = tuple[str, int]  # ("d", input): its change; ("q", input): its value; ("1", 0): a constant
-Label: TypeAlias = tuple[int, Gaussian]  # a place among the draws of a run, and the law that it has there
 Equation: TypeAlias = tuple[tuple[tuple[Any, Rational], ...], tuple[tuple[Column, Rational], ...]]
 
 Key = TypeVar("Key")

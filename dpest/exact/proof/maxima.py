@@ -35,7 +35,7 @@ class _Form:
     released: tuple[Released, ...]
 
 
-_MOST_REGIONS = 2_000
+_MOST_REGIONS = 2_000  # after maxima are written out as cases; beyond, the maximum is left as it is
 _M = -(1 << 30)  # stands for the maximum until it has a number
 
 

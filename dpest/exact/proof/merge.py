@@ -26,6 +26,9 @@ def contradictory(rows: Iterable[Row], smooth: Collection[int]) -> bool:
 
 def contradiction(given: Sequence[Row], smooth: Collection[int]) -> tuple[tuple[int, Rational], ...] | None:
     """Multipliers (number of a row, factor) whose combination of the rows says 0 > 0; None where none were found."""
+    quick = _opposites(given, smooth)
+    if quick is not None:
+        return quick
     program = Program()
     columns = [program.column(i, cost=ONE, low=ZERO) for i in range(len(given))]
     sums: dict[int, dict[int, Rational]] = {}
@@ -43,6 +46,22 @@ def contradiction(given: Sequence[Row], smooth: Collection[int]) -> tuple[tuple[
     program.at_least(strictly, ONE)
     point = program.solve()
     return None if point is None else tuple((i, x) for i, x in enumerate(point) if x)
+
+
+def _opposites(given: Sequence[Row], smooth: Collection[int]) -> tuple[tuple[int, Rational], ...] | None:
+    """Two rows that contradict each other as they stand: most cells of inputs do, and need no linear program."""
+    tightest: dict[tuple[tuple[int, Rational], ...], int] = {}
+    for i, row in enumerate(given):
+        j = tightest.get(tuple((v, -c) for v, c in row.terms))
+        if j is not None:
+            room = row.constant + given[j].constant
+            strict = row.strict or given[j].strict or any(v in smooth for v, _ in row.terms)
+            if room < 0 or (room == 0 and strict):
+                return (j, ONE), (i, ONE)
+        k = tightest.setdefault(row.terms, i)
+        if (row.constant, not row.strict) < (given[k].constant, not given[k].strict):
+            tightest[row.terms] = i
+    return None
 
 
 def merged(regions: Sequence[Region], inputs: Mapping[int, Law] = NO_INPUTS) -> list[Region]:

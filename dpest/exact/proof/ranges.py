@@ -23,6 +23,7 @@ from dpest.lang.nodes import (
     ancestors,
     is_node,
 )
+from dpest.lang.nodes import linear as as_linear
 from dpest.numerics.elementary import Elementary, Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor
 
@@ -100,6 +101,10 @@ def change_of(node: Any, moved: Mapping[int, Range]) -> Range:
             change = _least([c[0] for c in changes]), _most([c[1] for c in changes])
         case Rounded(value=value):
             change = _rounded(change_of(value, moved), node.rounding)
+        case Where() if (value := truncated(node)) is not None:
+            low, high = change_of(value, moved)
+            down = None if low is None else min(ZERO, exact(floor(low)))
+            change = down, None if high is None else max(ZERO, exact(ceil(high)))
         case Compare(value=value):
             low, high = change_of(value, moved)
             rising = node.relation is not Relation.EQ
@@ -113,6 +118,17 @@ def change_of(node: Any, moved: Mapping[int, Range]) -> Range:
         return change
     width = high - low
     return _most([-width, *_known(change[0])]), _least([width, *_known(change[1])])
+
+
+def truncated(node: Where) -> Any:
+    """The value of which a choice is the whole part towards zero, as `int(x)` is traced; None where it is another choice."""
+    condition, yes, no = node.condition, node.yes, node.no
+    if not isinstance(yes, Rounded) or not isinstance(no, Rounded) or not isinstance(condition, Compare):
+        return None
+    sides = (yes.rounding, no.rounding) == (Rounding.FLOOR, Rounding.CEIL) and condition.relation is Relation.GE
+    forms = [as_linear(x) for x in (yes.value, no.value, condition.value)]
+    one = all((f.terms, f.constant) == (forms[0].terms, forms[0].constant) for f in forms)
+    return yes.value if sides and one else None
 
 
 def _rounded(change: Range, rounding: Rounding) -> Range:

@@ -39,6 +39,7 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
+from dpest.run.settings import Sides
 from dpest.trace.explore import Trace, trace_on_unknown
 from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
@@ -99,6 +100,7 @@ class Symbols:
     inputs: list[Draw]  # given first, then derived
     given: int
     derived: list[Node] = field(default_factory=list)  # what each derived one stands for
+    deciding: bool = False  # whether inputs alone decided a condition
     _known: dict[Any, Draw] = field(default_factory=dict)
 
     def rewrite(self, node: Node) -> Any:
@@ -107,7 +109,9 @@ class Symbols:
             return node
         if isinstance(node, Linear):
             return self._linear(node)
-        if isinstance(node, Compare | Not | All) or not self._inputs_only(node):
+        own = self._inputs_only(node)
+        if isinstance(node, Compare | Not | All) or not own:
+            self.deciding = self.deciding or own
             return self._rebuilt(node)
         return self._symbol(node)
 
@@ -194,10 +198,15 @@ def _whole(node: Node) -> bool:
 
 
 def symbolic_trace(
-    mechanism: Callable[..., Any], data: Any, symbols: Symbols, params: Mapping[str, Any], limits: Limits = LIMITS
+    mechanism: Callable[..., Any],
+    data: Any,
+    symbols: Symbols,
+    params: Mapping[str, Any],
+    limits: Limits = LIMITS,
+    sides: Sides = Sides.APART,
 ) -> Trace:
     """Every path of the mechanism on data made of unknown inputs; `symbols` grows by what depends on them alone."""
-    traced = trace_on_unknown(mechanism, data, params, limits, symbols.rewrite)
+    traced = trace_on_unknown(mechanism, data, params, limits, symbols.rewrite, sides)
     paths = []
     for path in traced.paths:
         leaves = tuple(symbols.value(x) if is_node(x) else x for x in path.output.leaves)

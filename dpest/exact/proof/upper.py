@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
 from dpest.exact.inference.cases import MOST_CASES
 from dpest.exact.proof.adjacency import Box, Inputs, boxes, unknown_inputs, whole_box
 from dpest.exact.proof.cells import cell, refined
@@ -26,11 +26,15 @@ from dpest.lang.words import words
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational
 from dpest.run.progress import Progress, silent
+from dpest.run.settings import Sides
 from dpest.trace.explore import Trace
 from dpest.trace.limits import Limits
 
 # Combinations of independent outputs up to this many are looked at one by one: the bound is then never looser for it.
 _FEW_COMBINATIONS = 400
+# Paths up to which those that inputs alone decide are followed one by one as well: cells are exact, and take a linear program
+# for each pair of them that meets. With 64 of them a proof takes some seconds.
+_FEW_PATHS = 64
 _MOST_CROSSINGS = 3_000  # programs for pairs of regions in different cells
 
 
@@ -46,6 +50,7 @@ class ProofQuestion:
     domain: Any
     limits: Limits = LIMITS
     cases: int = MOST_CASES  # regions of runs
+    sides: Sides = Sides.APART  # of `if` statements
 
     @property
     def name(self) -> str:
@@ -104,7 +109,10 @@ class Upper:
 def traced_question(question: ProofQuestion) -> Traced:
     """The mechanism traced on unknown inputs."""
     inputs = unknown_inputs(question.n, question.domain)
-    symbols = Symbols(list(inputs.draws), len(inputs.draws))
+    return _traced(question, inputs, Symbols(list(inputs.draws), len(inputs.draws)))
+
+
+def _traced(question: ProofQuestion, inputs: Inputs, symbols: Symbols) -> Traced:
     programs = [_regions(question, inputs.data, symbols)]
     cases: list[PairKind] = []
     if question.adjacency == "add_remove":
@@ -125,7 +133,7 @@ def _box_name(adjacency: str, moves: Mapping[int, Any], inputs: Inputs) -> str:
 
 
 def _regions(question: ProofQuestion, data: Any, symbols: Symbols) -> tuple[Region, ...]:
-    traced = symbolic_trace(question.mechanism, data, symbols, question.params, question.limits)
+    traced = symbolic_trace(question.mechanism, data, symbols, question.params, question.limits, question.sides)
     if traced.log_unexplored > -math.inf or traced.cycles:
         raise ExactRefused("a loop without a bound on its length: paths that were not explored cannot be aligned")
     variables = Variables(symbols.inputs)
@@ -159,9 +167,42 @@ def _grouped(traced: Trace, variables: Variables, most: int) -> list[Region] | N
 
 
 def upper_side(question: ProofQuestion, show: Progress = silent) -> Upper:
-    """The bound on the loss of every adjacent pair, with its certificate."""
+    """The bound on the loss of every adjacent pair, with its certificate.
+
+    Conditions on inputs alone (`if x > 3`, `max(x, 0)`) split the inputs into cells, whose number doubles with every row. With
+    both sides kept together they are unknown numbers of their own, which is quick, but forgets what two of them have in common.
+    """
     show(0, 1, "tracing on unknown inputs")
-    return proved_on(question, traced_question(question), show)
+    paths = question.limits.paths
+    inputs = unknown_inputs(question.n, question.domain)
+    symbols = Symbols(list(inputs.draws), len(inputs.draws))
+    found = None
+    try:
+        cells = _traced(replace(question, limits=replace(question.limits, paths=min(paths, _FEW_PATHS))), inputs, symbols)
+    except BudgetExceeded:
+        found = _together(question, show) if symbols.deciding else None
+        if found is not None and found.bound is not None:
+            return found
+        if paths <= _FEW_PATHS:
+            raise
+        cells = traced_question(question)
+    other = proved_on(question, cells, show)
+    found = _together(question, show) if found is None and _split(cells) else found
+    better = found is not None and found.bound is not None and (other.bound is None or found.bound < other.bound)
+    return found if found is not None and better else other
+
+
+def _split(traced: Traced) -> bool:
+    """Whether inputs alone decide anything."""
+    return any(cell(region) for program in traced.programs for region in program)
+
+
+def _together(question: ProofQuestion, show: Progress) -> Upper | None:
+    """The bound with both sides of `if` statements kept together; None where they cannot be."""
+    try:
+        return proved_on(question, traced_question(replace(question, sides=Sides.TOGETHER)), show)
+    except (ExactRefused, MechanismError, RecursionError):
+        return None
 
 
 def proved_on(question: ProofQuestion, traced: Traced, show: Progress = silent) -> Upper:
@@ -267,7 +308,11 @@ class _Carrier:
     def _to_itself(self, i: int, region: Region) -> Step | None:
         policy = cheapest_policy(region, self.case.box, self.laws, self.known)
         cost = None if policy is None else cost_of(policy, region.law, self.case.box)
-        return None if cost is None else Step(self.number, i, i, policy, None, None, cost)
+        if cost is not None:
+            return Step(self.number, i, i, policy, None, None, cost)
+        # Inputs that both lie in one cell may be closer to each other than adjacent ones are: `x` in [0, 1], any change.
+        found = cross(region, region, self.case.box, self.laws) if cell(region) and self._may_cross() else None
+        return None if found is None else Step(self.number, i, i, None, found, None, found.cost)
 
     def _across(self, i: int, region: Region, own: frozenset[Row], key: frozenset[Row], members: Sequence[int]) -> Step | None:
         if (own, key) not in self.separate:
@@ -280,13 +325,16 @@ class _Carrier:
         for j in members:
             if self.target[j].key != region.key:
                 continue
-            self.crossings += 1
-            if self.crossings > _MOST_CROSSINGS:
+            if not self._may_cross():
                 return None
             found = cross(region, self.target[j], self.case.box, self.laws)
             if found is not None and (best is None or found.cost < best.cost):
                 best = Step(self.number, i, j, None, found, None, found.cost)
         return best
+
+    def _may_cross(self) -> bool:
+        self.crossings += 1
+        return self.crossings <= _MOST_CROSSINGS
 
 
 def _ordered(region: Region, key: frozenset[Row]) -> list[Row]:

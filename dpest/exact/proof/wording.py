@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from dpest.exact.proof.certificate import Certificate, Step
     from dpest.exact.proof.upper import Upper
 
-_MOST_GROUPS = 12
-_CHANGES = -(1 << 39)
+_MOST_GROUPS = 12  # kinds of path that a proof in words shows: a screenful
 
 
 def proof_text(certificate: Certificate) -> str:

@@ -32,7 +32,7 @@ _MOST_MIXED = 4  # inputs without one worst end of which every combination of en
 _FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
 _MOST_STEPS = 3  # regions of largest cost that are tried
 _MOST_COMBINATIONS = 5_000
-_MOST_LANDMARKS = 12
+_MOST_LANDMARKS = 12  # constants of the program at which inputs are tried
 _MOST_RANKED = 24  # regions of largest cost whose directions are compared
 
 _NEAR = Rational(1, 10**9)  # costs this close to the largest are tried too

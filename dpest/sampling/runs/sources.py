@@ -29,9 +29,9 @@ from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Replay, Unusual, differs, mark
 
-MOST_DECISIONS = 100_000
-MOST_SPOTS = 200_000
-MOST_LOOKED_AHEAD = 500
+MOST_DECISIONS = 100_000  # of one run: beyond, its loop is taken not to end
+MOST_SPOTS = 200_000  # forks that are remembered, some hundred bytes each: beyond, one begins anew
+MOST_LOOKED_AHEAD = 500  # forks up to which needed values are worked out: the walk over all of them costs less than the rows
 FEW_DECISIONS = 6  # of one run: up to 64 ways through the program are cheap to keep apart
 
 

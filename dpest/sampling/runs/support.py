@@ -19,8 +19,8 @@ from dpest.trace.columns import Columns, RowsOfShape, Shape, constant_key
 from dpest.trace.explore import trace
 from dpest.trace.limits import Limits
 
-_MOST_PATHS = 4096
-_MOST_OUTCOMES = 1 << 14
+_MOST_PATHS = 4096  # of a program whose outcomes are listed: beyond, no upper bound is given
+_MOST_OUTCOMES = 1 << 14  # beyond, samples do not show all of them anyway, and no upper bound follows
 
 
 def covers(keys: Keys, mechanism: Callable[..., Any], inputs: Sequence[Any], params: Mapping[str, Any]) -> bool:

@@ -265,3 +265,48 @@ def test_claims_over_all_inputs_in_tests() -> None:
     assert assert_private(with_generator, 0.5, n=1, all_inputs=True).proof is not None
     with pytest.raises(InvalidInput, match="leave out pairs"):
         assert_private(mechanism, 0.5, ([0.0], [1.0]), all_inputs=True)
+
+
+def count_above(rows: Any) -> Any:
+    count = 0
+    for row in rows:
+        if row > 3:
+            count += 1
+    return count + dpest.geometric(2.0)
+
+
+def clipped_by_hand(rows: Any) -> Any:
+    total = 0.0
+    for row in rows:
+        total += min(max(row, 0.0), 2.0)
+    return total + dpest.laplace(4.0)
+
+
+def two_columns(rows: Any) -> Any:
+    total = 0.0
+    for row in rows:
+        if row["age"] >= 18:
+            total += row["hours"]
+    return total + dpest.laplace(2.0)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "options", "loss"),
+    [
+        (count_above, {"n": 40, "adjacency": "add_remove"}, 1 / 2),  # 2^40 cells of inputs
+        (clipped_by_hand, {"n": 12, "adjacency": "replace"}, 2 / 4),
+        (two_columns, {"n": 9, "adjacency": "replace", "domain": {"age": (0, 100), "hours": (0, 1)}}, 1 / 2),
+        (lambda x: int(x) + dpest.laplace(1.0), {}, 1.0),
+        (lambda x: int(x) + dpest.laplace(1.0), {"adjacency": "monotone", "sensitivity": 1.5}, 2.0),
+        (lambda rows: sum(int(r) for r in rows) + dpest.laplace(1.0), {"n": 2}, 2.0),
+        (lambda x: (min(max(x, 0.0), 1.0) if x > 0.5 else 0.0) + dpest.laplace(1.0), {"adjacency": "replace"}, 1.0),
+    ],
+)
+def test_what_inputs_alone_decide_need_not_be_listed(mechanism: Any, options: dict[str, Any], loss: float) -> None:
+    p = dpest.prove(mechanism, **options)
+    assert p.lower <= loss * (1 + 1e-12)
+    assert p.upper == pytest.approx(loss, rel=1e-12)
+    assert p.tight
+    assert p.proof is not None
+    assert p.proof.check()
+    assert p.proof.rerun(20) == []
