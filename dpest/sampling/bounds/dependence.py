@@ -17,7 +17,7 @@ from scipy.special import bdtr, bdtrc, gammainc, gammaincc, ndtr, pdtrc
 
 from dpest.sampling.bounds.repeats import block_keys, comes_again
 
-Hits = NDArray[np.int64]
+Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 # Clumps cost a sharper bound, nothing else: one audit of independent runs in a hundred may pay that price.  Refusing costs the
@@ -55,8 +55,8 @@ class BlockHits:
     """Hits of an event in each block of runs, in the order of the runs, under both inputs."""
 
     size: int
-    left: Hits
-    right: Hits
+    left: Ints
+    right: Ints
     echo: Echo = Echo.NOWHERE
     outputs: tuple[tuple[Keys, Keys], ...] = ()  # keys of outputs under both inputs, of the stages that came before
 
@@ -121,7 +121,7 @@ def repeated(before: BlockHits | None, after: BlockHits, unit: Unit) -> bool:
     return False
 
 
-def _shift(a: Hits, size: int, b: Hits, other_size: int) -> float:
+def _shift(a: Ints, size: int, b: Ints, other_size: int) -> float:
     """The larger of two p-values: by the spread of blocks, for many hits, and by their number as if independent, for few."""
     if min(len(a), len(b)) < FEWEST_BLOCKS:
         return 1.0
@@ -136,7 +136,7 @@ def _shift_by_blocks(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return 2 * float(ndtr(-gap / math.sqrt(spread)))
 
 
-def _shift_by_counts(a: Hits, size: int, b: Hits, other_size: int) -> float:
+def _shift_by_counts(a: Ints, size: int, b: Ints, other_size: int) -> float:
     """Given all hits, those of one part are binomial: blocks without a hit have no spread, and say little all the same."""
     runs, other_runs = len(a) * size, len(b) * other_size
     hits, total, share = int(a.sum()), int(a.sum() + b.sum()), runs / (runs + other_runs)
@@ -145,7 +145,7 @@ def _shift_by_counts(a: Hits, size: int, b: Hits, other_size: int) -> float:
     return min(1.0, 2 * float(min(bdtr(hits, total, share), bdtrc(hits - 1, total, share) if hits else 1.0)))
 
 
-def _dispersion(hits: Hits, size: int) -> float:
+def _dispersion(hits: Ints, size: int) -> float:
     if len(hits) < 2:
         return 1.0
     p = float(hits.mean()) / size
@@ -153,7 +153,7 @@ def _dispersion(hits: Hits, size: int) -> float:
     return float(np.var(hits, ddof=1)) / expected if expected > 0 else 1.0
 
 
-def _clumps(hits: Hits, size: int) -> float:
+def _clumps(hits: Ints, size: int) -> float:
     """A p-value against more pairs of hits in one block than independent runs would show, given the total.
 
     Pairs of hits are counted; their number has the mean and, when hits are rare, the law of a Poisson variable, and when hits
@@ -176,7 +176,7 @@ def _clumps(hits: Hits, size: int) -> float:
     return max(rare, often)
 
 
-def _links(hits: Hits, size: int) -> float:
+def _links(hits: Ints, size: int) -> float:
     """A p-value against blocks that go together: neighbours (autocorrelation at some lags), and drift over long stretches."""
     # Of hits and misses, the rarer ones: blocks must not be few of them.
     rarer = hits if 2 * int(hits.sum()) <= size * len(hits) else size - hits
@@ -188,7 +188,7 @@ def _links(hits: Hits, size: int) -> float:
     return min(1.0, len(found) * min(found)) if found else 1.0
 
 
-def _correlations(hits: Hits) -> list[float]:
+def _correlations(hits: Ints) -> list[float]:
     """p-values against positive autocorrelation at some lags.
 
     Under exchangeable blocks the autocorrelation has a mean of about -1/n and a variance of at most 1/n; its skewness is that of
@@ -215,7 +215,7 @@ def _tail(z: float, skewness: float) -> float:
     return float(ndtr(-z)) + correction
 
 
-def _merged(hits: Hits, together: int) -> Hits:
+def _merged(hits: Ints, together: int) -> Ints:
     """So many neighbouring blocks put together."""
     whole = len(hits) // together
     return np.asarray(hits[: whole * together].reshape(whole, together).sum(axis=1))
