@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import sys
 import textwrap
 import time
@@ -21,6 +22,7 @@ from library_entries import ENTRIES, Entry
 
 import dpest
 from dpest.errors import DpestError
+from dpest.inputs.pairs import Pair
 
 PACKAGES = {"diffprivlib": "diffprivlib", "OpenDP": "opendp", "python-dp": "python-dp", "nvflare": "nvflare"}
 CONFIDENCE = 0.999
@@ -62,17 +64,25 @@ def row(entry: Entry) -> str:
 
 
 def reproducer(entry: Entry) -> str:
-    """The code that shows what was refuted, and why."""
+    """The code that shows what was refuted, and why; it stands alone."""
     kind = "values" if entry.values == "violated" else "bits"
-    body = textwrap.dedent(inspect.getsource(entry.make))
+    body = re.sub(r"( -> [\w\[\]]+)(?=:)|: Any", "", textwrap.dedent(inspect.getsource(entry.make)))
+    needs = ["import numpy as np"] * ("np." in body) + ["import dpest"]
+    pair = repr(entry.pair)
+    if isinstance(entry.pair, Pair):
+        needs.append("from dpest.inputs.pairs import Pair")
+        pair = f"Pair({entry.pair.name!r}, {_rows(entry.pair.left)}, {_rows(entry.pair.right)})"
     delta = f", delta={entry.delta:g}" if entry.delta else ""
-    pair = entry.pair if isinstance(entry.pair, tuple) else (entry.pair.left, entry.pair.right)
-    made = "from dpest.inputs.pairs import Pair\n" if not isinstance(entry.pair, tuple) else ""
-    shown = f"Pair({entry.pair.name!r}, {pair[0]!r}, {pair[1]!r})" if made else repr(pair)
-    call = f"print(dpest.audit({entry.make.__name__}(), {shown}, claim={entry.claim:g}{delta}, samples={entry.samples}))"
-    code = textwrap.indent(f"nan = float('nan')\n{made}{body}\n{call}" if "nan" in shown else f"{made}{body}\n{call}", "    ")
+    call = f"print(dpest.audit({entry.make.__name__}(), pair, claim={entry.claim:g}{delta}, samples={entry.samples}))"
+    code = textwrap.indent("\n".join([*needs, "", body, f"pair = {pair}", call]), "    ")
     said = textwrap.fill(f"**{entry.library}, `{entry.name}`** ({kind}): {entry.why}", 128, break_on_hyphens=False)
     return f"\n{said}\n\n{code}\n"
+
+
+def _rows(data: list[float]) -> str:
+    """A list of numbers as one writes it, with the NaN at its end put together."""
+    known = [x for x in data if x == x]
+    return repr(data) if len(known) == len(data) else f"{known!r} + [float('nan')] * {len(data) - len(known)}"
 
 
 def versions() -> str:

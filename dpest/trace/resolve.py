@@ -45,7 +45,7 @@ from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pi
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import nonlinear
-from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
+from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
 
@@ -292,11 +292,6 @@ def _winners(pick: Pick, written: Sequence[Any], values: list[Linear], ask: Ask 
             options.append(tuple(beaten))
             indices.append(i)
     return options, indices
-
-
-def comparable(margin: Linear) -> bool:
-    """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
-    return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
 
 
 def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
