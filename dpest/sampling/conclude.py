@@ -16,8 +16,8 @@ import numpy as np
 from dpest.numerics.binomial import lower as binomial_lower
 from dpest.numerics.binomial import upper as binomial_upper
 from dpest.numerics.maximum import largest
-from dpest.results import CountedBound, Direction
-from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Hits, Ints
+from dpest.results import CountedBound, Direction, Hits
+from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Ints
 from dpest.sampling.tables import Chosen, Table
 from dpest.sampling.zeros import Zeros
 
@@ -42,7 +42,6 @@ class DirectionFinding:
     """What is known of one direction of one pair: the event that was bounded, and the one that shows most."""
 
     event: CellSet
-    hits: Hits
     bound: CountedBound
     infinite: bool
     shown: CellSet
@@ -139,8 +138,8 @@ def _side(table: Table, chosen: Chosen, alpha: float, zeros: Zeros) -> Direction
     bound = hits.bound(alpha if _worth_claiming(table, chosen.event) else 0.0, given_total=chosen.given_total)
     proof = zeros.proof(table, direction)
     if proof is not None:
-        return DirectionFinding(chosen.event, hits, bound, True, *proof)
-    return DirectionFinding(chosen.event, hits, bound, False, *_telling(table, chosen.event, hits))
+        return DirectionFinding(chosen.event, bound, True, *proof)
+    return DirectionFinding(chosen.event, bound, False, *_telling(table, chosen.event, hits))
 
 
 def _worth_claiming(table: Table, event: CellSet) -> bool:
@@ -168,7 +167,7 @@ def _points(table: Table, side: DirectionFinding) -> _Points:
     The largest ratio of many outcomes is too large by chance, so that they count only where they are seen to differ.
     """
     direction = side.event.direction
-    events = [h for h in (side.hits, table.bounding.hits(_bold(table, direction))) if h.more and h.of_fewer]
+    events = [h for h in (side.bound, table.bounding.hits(_bold(table, direction))) if h.more and h.of_fewer]
     p, n, q, m = np.array([(h.more, h.of_more, h.fewer or _EVEN_CHANCE, h.of_fewer) for h in events]).reshape(-1, 4).T
     ratios, errors = np.maximum(np.log(p / n) - np.log(q / m), 0.0), np.sqrt(1 / p - 1 / n + 1 / q - 1 / m)
     if not table.learned and _differ(*table.favoured(direction)):

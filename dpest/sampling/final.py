@@ -13,11 +13,11 @@ from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
 from dpest.sampling.bounds.common_noise import Blocks, Prospect
-from dpest.sampling.bounds.dependence import FEWEST_BLOCKS, BlockHits, Echo, Seen, Unit, echo, look, shift, worst_echo
+from dpest.sampling.bounds.dependence import FEWEST_BLOCKS, BlockHits, Echo, Seen, Unit, echo, look, repeated, shift, worst_echo
 from dpest.sampling.bounds.statement import Counts, Statement
 from dpest.sampling.runs.blackbox import Form, Sampler
 from dpest.sampling.runs.outcomes import row_keys
-from dpest.sampling.runs.outputs import joined
+from dpest.sampling.runs.outputs import Keys, joined
 from dpest.sampling.scores.event import Event
 from dpest.sampling.supply import ChunkSetup, CountChunk, DrawChunk, Stage, Tally, block_size, chunk_size, count_event
 
@@ -80,9 +80,9 @@ def keeps_state(question: EventQuestion, before: BlockHits) -> bool:
     if source.form is Form.TRACED or source.pristine is None or source.fresh:
         return False
     copies = _sample(question, replace(source, fresh=True), _COPY_RUNS, _COPIES, 7)
-    if copies.echo is Echo.AGAIN:
-        return False  # all copies draw the same noise: they say nothing
     seen = look(before)
+    if copies.echo is Echo.AGAIN or (_constant(copies.outputs) and not _constant(before.outputs)):
+        return False  # all copies draw the same noise: they say nothing
     return seen.linked or (look(copies).clumps < _DIFFERENT and not seen.clumped) or shift(before, copies) < _SHIFTED
 
 
@@ -128,14 +128,20 @@ def _reserve(statement: Statement, blocks: Blocks, block: int, number: int, clai
 
 def _sample(question: EventQuestion, source: Sampler, size: int, number: int, key: int) -> BlockHits:
     """Hits of the event in some blocks of fresh runs."""
-    found, echoes = [], []
+    found, echoes, outputs = [], [], []
     for side, data in enumerate((question.pair.left, question.pair.right)):
         ties = stream(question.seed, int(Stage.TIES), side, question.first, key)
         batches = DrawChunk(source, data, size, question.seed, (int(Stage.PROBE), key, question.first))(0, size * number)
         found.append(np.array([int(question.event.contains(b, ties).sum()) for b in batches], dtype=np.int64))
         keys = row_keys(joined(batches))
         echoes.append(Echo.AGAIN if _alike(keys.reshape(-1, size)) else echo(keys, size))
-    return BlockHits(size, found[0], found[1], worst_echo(echoes))
+        outputs.append(keys)
+    return BlockHits(size, found[0], found[1], worst_echo(echoes), ((outputs[0], outputs[1]),))
+
+
+def _constant(outputs: tuple[tuple[Keys, Keys], ...]) -> bool:
+    """Whether each input has one output only."""
+    return all(bool(np.all(keys == keys[0])) for stage in outputs for keys in stage)
 
 
 def _alike(blocks: NDArray[np.uint64]) -> bool:
@@ -155,6 +161,9 @@ def bounded(question: EventQuestion, chosen: Plan, where: ChunkSetup) -> FinalBo
     statement, rests = chosen.statement, chosen.rests
     if tally.trace is not None and len(tally.trace.left):
         seen = look(tally.trace)
+        unit = Unit.BLOCKS if seen.clumped else statement.unit
+        if repeated(chosen.before, tally.trace, unit):
+            raise refusal(replace(seen, echo=Echo.AGAIN))
         if seen.linked or shift(chosen.before, tally.trace) < _SHIFTED:
             raise refusal(seen)
         if statement.unit is Unit.RUNS and seen.clumped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
 from dpest.lang.plain import missing_draws
@@ -12,6 +12,8 @@ from dpest.laws.law import Discrete
 from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.literal import InputLiteral, Literal
 from dpest.trace.whole import AsWritten, Uneven, at_least, equals
+
+Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
 
 
 class Ask(Protocol):
@@ -98,6 +100,16 @@ def _at_points(relation: Relation, value: Linear, draws: list[Draw], ask: Ask, p
 def has_finitely_many_points(value: Linear) -> bool:
     """Whether every draw behind a value has finitely many points."""
     return all(getattr(d.law, "finite", False) for d in draws_of(value))
+
+
+def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
+    """The value with the points of its finite draws on this path."""
+    out = Linear((), value.constant)
+    for node, c in value.terms:
+        if isinstance(node, Draw) and has_finitely_many_points(linear(node)):
+            became.setdefault(id(node), point(node, ask))
+        out = combine(out, linear(became.get(id(node), node)), c)
+    return out
 
 
 def point(draw: Draw, ask: Ask) -> int | float:

@@ -83,6 +83,11 @@ FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops h
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 
 
+# A loop that comes back to a state in which it was has few paths by forks, and no end where sides are kept together: there,
+# as many times more paths and decisions are followed. Twice of it helps no program that was tried, half loses one.
+_MORE_IN_LOOPS = 16
+
+
 LoopWeight = Callable[[Loop], float]  # ln of what a loop multiplies the weight of its first round by
 
 
@@ -131,7 +136,7 @@ def _few_or_together(
     refusal: ExactRefused | None = None
     if sides is not Sides.TOGETHER:
         try:
-            if forks.explored(program, few=sides is Sides.AS_NEEDED):
+            if forks.explored(program, few=1 if sides is Sides.AS_NEEDED else 0):
                 return checked(forks, start)
         except ExactRefused as error:
             if sides is Sides.APART:
@@ -141,6 +146,9 @@ def _few_or_together(
         if sides is Sides.TOGETHER or rewritten():
             begin = time.perf_counter()
             search = _PathSearch(limits, together=True)
+            search.begin(program)
+            if forks.cycles and not search.counted and forks.explored(program, few=_MORE_IN_LOOPS):
+                return checked(forks, start)
             search.explored(program)
             return checked(search, begin)
     except (ExactRefused, MechanismError, RecursionError):  # nested choices may be deeper than Python's stack
@@ -196,16 +204,20 @@ class _PathSearch:
         self.left_out: list[tuple[tuple[Step, ...], float]] = []
         self.work = 0
 
-    def explored(self, program: Callable[[Any], Flat], rewrite: Rewrite | None = None, *, few: bool = False) -> bool:
-        """Follows every branch; with `few`, gives up (and can be gone on with) where there are many."""
+    def explored(self, program: Callable[[Any], Flat], rewrite: Rewrite | None = None, *, few: int = 0) -> bool:
+        """Follows every branch; with `few`, gives up (and can be gone on with) where there are that many times a few."""
         while self.pending:
             many = len(self.paths) + len(self.pending)
-            if few and (many > FEW_PATHS or self.work > FEW_DECISIONS):
+            if few and (many > few * FEW_PATHS or self.work > few * FEW_DECISIONS):
                 return False
             if self.together and not self.joined and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
                 raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
             self._follow(self.make(self.next(), self.pending, self.limits, rewrite, self.together, self.pool), program)
         return True
+
+    def begin(self, program: Callable[[Any], Flat]) -> None:
+        """Follows the first branch."""
+        self._follow(self.make(self.next(), self.pending, self.limits, None, self.together, self.pool), program)
 
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)

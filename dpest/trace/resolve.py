@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any, assert_never
@@ -41,14 +41,12 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational
-from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled
+from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pinned_draws, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import nonlinear
-from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
+from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
-
-Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
 
 
 def decide(condition: Any, ask: Ask) -> bool:
@@ -245,30 +243,27 @@ def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
     plain = plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
+    return chosen(node.values, ask, lambda values, became: _winners(node.pick, node.values, values, ask, became))
+
+
+Ways = tuple[list[tuple[Literal, ...]], list[int]]  # what each argument takes to be chosen, and its index
+
+
+def chosen(written: Sequence[Any], ask: Ask, ways: Callable[[list[Linear], Became], Ways]) -> int:
+    """Which of several values is chosen, from what that takes for each of them."""
     became: Became = {}
-    values = [affine(v, ask, became) for v in node.values]
+    values = [affine(v, ask, became) for v in written]
     if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
         values = [unrounded(v, ask, became) for v in values]
     try:
-        options, indices = _winners(node.pick, node.values, values, ask, became)
+        options, indices = ways(values, became)
     except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
-        values = [pinned_draws(v, ask, became) for v in values]
-        options, indices = _winners(node.pick, node.values, values, ask, became)
+        options, indices = ways([pinned_draws(v, ask, became) for v in values], became)
     return indices[ask.choose(options)]
 
 
-def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
-    """The value with the points of its finite draws on this path."""
-    out = Linear((), value.constant)
-    for node, c in value.terms:
-        if isinstance(node, Draw) and has_finitely_many_points(linear(node)):
-            became.setdefault(id(node), point(node, ask))
-        out = combine(out, linear(became.get(id(node), node)), c)
-    return out
-
-
 @lru_cache(maxsize=256)
-def plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Literal, ...]], list[int]] | None:
+def plain_options(pick: Pick, values: tuple[Any, ...]) -> Ways | None:
     """The ways in which each argument can win, where all are affine in draws: the same on every path."""
     expressions = [linear(v) for v in values]
     if not all(isinstance(n, Draw) for e in expressions for n, _ in e.terms):
@@ -279,9 +274,7 @@ def plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Liter
         return None
 
 
-def _winners(
-    pick: Pick, written: Sequence[Any], values: list[Linear], ask: Ask | None, became: Became
-) -> tuple[list[tuple[Literal, ...]], list[int]]:
+def _winners(pick: Pick, written: Sequence[Any], values: list[Linear], ask: Ask | None, became: Became) -> Ways:
     """For each argument that can win: what it takes, and its index. An earlier one wins a tie."""
     options: list[tuple[Literal, ...]] = []
     indices: list[int] = []
@@ -299,11 +292,6 @@ def _winners(
             options.append(tuple(beaten))
             indices.append(i)
     return options, indices
-
-
-def comparable(margin: Linear) -> bool:
-    """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
-    return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
 
 
 def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:

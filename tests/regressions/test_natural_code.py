@@ -124,6 +124,23 @@ def _signed_tosses(n: int) -> Any:
             return n + sign * z
 
 
+def _best_of_random_many(x: int) -> Any:
+    """Liu and Talwar 2019, with a statement that changes nothing; P(0) = p g / (1 - p (1 - g)) with g = 1/4."""
+    best = None
+    while True:
+        _ = x + (1 if random.random() < 0.5 else 0)
+        score = 0 if random.random() < 0.6 + 0.1 * x else 1
+        if best is None or score > best:
+            best = score
+        if random.random() < 0.25:
+            return best
+
+
+def _none_better(p: float) -> list[float]:
+    none = p * 0.25 / (1 - p * 0.75)
+    return [none, 1 - none]
+
+
 def _log_ratio(x: float, rng: np.random.Generator) -> Any:
     u, v = rng.random(), rng.random()
     return x + 2 * np.log(u / v)
@@ -175,6 +192,7 @@ EXACT: list[tuple[Mechanism, tuple[Any, Any], float]] = [
     (_coin_tosses, (4, 5), 0.7),
     (_coin_tosses_from_one, (4, 5), 0.7),
     (_signed_tosses, (4, 5), 0.7),
+    (_best_of_random_many, (0, 1), _apart(_none_better(0.6), _none_better(0.7))),
     (_log_ratio, (10, 11), 0.5),
     (_box_muller_released, (3, 4), math.inf),
     (_box_muller_above, (3, 4), _apart(_above(2 / 3), _above(1 / 3))),

@@ -41,12 +41,12 @@ from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Law
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
-from dpest.trace.atomic import has_finitely_many_points
+from dpest.trace.atomic import Became, has_finitely_many_points
 from dpest.trace.functions import NotFinite
 from dpest.trace.images import in_one_form
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.trace.literal import held as tightest
-from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned, unrounded
+from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, pinned, unrounded
 from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
 

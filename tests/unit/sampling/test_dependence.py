@@ -201,3 +201,19 @@ def test_a_closure_that_cannot_be_sent_names_its_variable() -> None:
     assert unpicklable(locked) == "the variable 'guard' (lock)"
     with pytest.raises(MechanismError, match="the variable 'guard'"):
         audit(locked, executor=2)
+
+
+def test_blocks_that_go_together_are_seen_where_each_is_all_or_nothing() -> None:
+    """A coin that keeps its side with probability 0.9: neighbouring blocks of eight are linked, though hits are not many."""
+    rng = np.random.default_rng(9)
+    linked = 0
+    for _ in range(20):
+        side, runs = False, []
+        for stays in rng.random(1000) < 0.9:
+            side = side if stays else bool(rng.random() < 0.25)
+            runs.append(side)
+        hits = np.reshape(runs, (125, 8)).sum(axis=1)
+        linked += look(trace(hits, hits, 8)).linked
+    assert linked >= 16
+    clumped = 8 * (rng.random((400, 2, 125)) < 0.05)
+    assert sum(look(trace(*hits, 8)).linked for hits in clumped) <= 1
