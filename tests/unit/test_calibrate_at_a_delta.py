@@ -16,7 +16,6 @@ import dpest
 from dpest.cli import main
 from dpest.errors import InvalidInput
 
-
 RELEASES = """
 import dpest
 
