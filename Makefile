@@ -1,10 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help venv example report test slow test-libraries soundness coverage mutants check versions lowest bench docs gallery notebook pyright clean
+.PHONY: help venv example report test slow test-libraries soundness coverage mutants check versions lowest bench docs gallery pictures notebook pyright clean
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTS_READY := $(VENV)/.ready-tests
 DOCS_READY := $(VENV)/.ready-docs
 LIBRARIES_VENV ?= .venv-libraries
 LIBRARIES_READY := $(LIBRARIES_VENV)/.ready
@@ -19,7 +20,7 @@ SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
-venv: $(READY) ## Create the virtual environment and install dpest into it
+venv: $(READY) ## Create the virtual environment .venv and install dpest into it (tests, linters and documents: when first asked for)
 
 example: $(READY) ## Print the exact privacy loss of above-threshold, with its witness
 	@$(BIN)/dpest estimate SVT1
@@ -29,25 +30,25 @@ report: $(READY) ## The main job: the exact loss of an example, then the report 
 	@mkdir -p $(OUT)
 	@$(BIN)/dpest report --html $(OUT)/report.html
 
-test: $(READY) ## Run the tests
+test: $(TESTS_READY) ## Run the tests
 	$(BIN)/pytest -q -n auto
 
-slow: $(READY) ## Run the slow statistical tests
+slow: $(TESTS_READY) ## Run the slow statistical tests
 	$(BIN)/pytest -q -n auto -m slow
 
 test-libraries: $(LIBRARIES_READY) ## Audit other projects' libraries (an environment of its own)
 	$(LIBRARIES_VENV)/bin/pytest -q -m libraries
 
-soundness: $(READY) ## Run 10,000 random programs against their oracles and write docs/soundness.md (hours on one core)
+soundness: $(TESTS_READY) ## Run 10,000 random programs against their oracles and write docs/soundness.md (hours on one core)
 	$(BIN)/python benchmarks/soundness.py --programs $(PROGRAMS) --seed 1 --shrink 30 --write
 
-coverage: $(READY) ## Ask about published mechanisms as they stand and write docs/coverage.md (minutes)
+coverage: $(TESTS_READY) ## Ask about published mechanisms as they stand and write docs/coverage.md (minutes)
 	$(BIN)/python -m benchmarks.coverage --write
 
-mutants: $(READY) ## Mutation testing of the modules that decide, integrate and bound (MODULES=..., MUTANTS=14 each; an hour)
+mutants: $(TESTS_READY) ## Mutation testing of the modules that decide, integrate and bound (MODULES=..., MUTANTS=14 each; an hour)
 	$(BIN)/python benchmarks/mutants.py $(MODULES) --sample $(MUTANTS) --out $(OUT)
 
-check: $(READY) ## Lint, type-check and check the layers
+check: $(TESTS_READY) ## Lint, type-check and check the layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
@@ -62,15 +63,19 @@ lowest: ## Run the tests once with the lowest versions of the dependencies that 
 	VIRTUAL_ENV=$(LOWEST_VENV) $(LOWEST_VENV)/bin/uv pip install -q --resolution lowest-direct -e '.[report,audit,dask,test]'
 	$(LOWEST_VENV)/bin/python -m pytest -q -n auto
 
-bench: $(READY) ## Run the benchmarks
+bench: $(TESTS_READY) ## Run the benchmarks
 	@for b in benchmarks/bench_*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done
 
 docs: $(DOCS_READY) ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
 
-gallery: $(READY) ## Write docs/gallery.md and its pictures anew (screenshots too where there is a Chromium)
+gallery: $(TESTS_READY) ## Write docs/gallery.md and its pictures anew (screenshots too where there is a Chromium)
 	$(BIN)/python docs/make_gallery.py
+
+pictures: $(TESTS_READY) ## Draw the pictures of the documentation anew, from the examples of its pages, and the badges
+	$(BIN)/python docs/make_badges.py
+	$(BIN)/python docs/make_pictures.py
 
 notebook: $(READY) ## Execute the example notebook and write it as out/first_steps.html
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[notebook]'
@@ -78,7 +83,7 @@ notebook: $(READY) ## Execute the example notebook and write it as out/first_ste
 	$(BIN)/python -m nbconvert --to html --execute --output-dir $(OUT) examples/first_steps.ipynb
 	@echo $(OUT)/first_steps.html
 
-pyright: $(READY) ## Check the typed sample project with pyright
+pyright: $(TESTS_READY) ## Check the typed sample project with pyright
 	$(BIN)/python -m pip install -q --disable-pip-version-check 'pyright[nodejs]'
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pytest -q tests/architecture/test_types.py
 
@@ -88,6 +93,10 @@ clean: ## Remove what the other targets made
 $(READY): pyproject.toml
 	@$(PYTHON) -c '$(SUPPORTED)' || { echo "dpest needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[report]' pytest
+	@touch $@
+
+$(TESTS_READY): $(READY)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[all]'
 	@touch $@
 

@@ -1,21 +1,18 @@
 """Audits of true claims: how often is a bound above the true loss?  Independent and dependent runs, 1, 2 and 4 processes.
 
-python benchmarks/audit_honesty.py --audits 70 --page docs/audit_honesty.md
+python benchmarks/audit_honesty.py --audits 64 --page docs/audit_honesty.md
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import math
 import sys
-import threading
-import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -25,21 +22,51 @@ from dpest.errors import DependentRuns, MechanismError
 
 sys.path.insert(0, str(Path(__file__).parent))
 import hidden_noise
-
-Rng = np.random.Generator
-
-
-@dataclass(frozen=True)
-class Case:
-    """A mechanism made anew for each audit, a pair, and its loss on that pair (or a bound that is known to hold)."""
-
-    name: str
-    make: Callable[[int], Any]
-    pair: Any
-    loss: float
-    dependent: bool = False
-    workers: int = 1
-    samples: int = 1000
+from honesty_dependent import (
+    KeptInObject,
+    antithetic,
+    antithetic_rows,
+    by_the_clock,
+    by_the_millisecond,
+    cached,
+    coin_seeded_again,
+    kept_noise,
+    noise_of_the_pair,
+    one_seed_per_hundred,
+    remembered,
+    remembered_by_turn,
+    shared_offset,
+    shared_threshold,
+    slow_drift,
+    starts_again,
+    static_layer,
+    sticky,
+    stratified_rows,
+    ten_rows_share,
+)
+from honesty_independent import (
+    Case,
+    equal,
+    exponential,
+    fixed,
+    gap_max,
+    geometric,
+    global_state,
+    laplace,
+    laplace_call,
+    noisy_max,
+    raises,
+    response,
+    response_k,
+    rounded,
+    sparse,
+    sparse_rows,
+    staircase,
+    thresholded,
+    traced,
+    two_laplace,
+    words,
+)
 
 
 @dataclass(frozen=True)
@@ -77,202 +104,6 @@ class Outcome:
         )
 
 
-def fixed(mechanism: Any) -> Callable[[int], Any]:
-    """The same mechanism for each audit."""
-    return lambda seed: mechanism
-
-
-def laplace(data: Any, size: int, rng: Rng) -> Any:
-    return data[0] + rng.laplace(size=size)
-
-
-def laplace_call(data: Any, rng: Rng) -> float:
-    return float(data[0] + rng.laplace())
-
-
-def two_laplace(data: Any, size: int, rng: Rng) -> Any:
-    return np.asarray(data) + rng.laplace(scale=2.0, size=(size, 2))
-
-
-def geometric(data: Any, size: int, rng: Rng) -> Any:
-    p = 1 - math.exp(-1)
-    return data[0] + rng.geometric(p, size) - rng.geometric(p, size)
-
-
-def response(data: Any, size: int, rng: Rng) -> Any:
-    return np.where(rng.random(size) < 0.75, data, 1 - data)
-
-
-def response_k(data: Any, size: int, rng: Rng) -> Any:
-    k, keep = 20, math.e / (math.e + 19)
-    return np.where(rng.random(size) < keep, data, (data + rng.integers(1, k, size)) % k)
-
-
-def exponential(data: Any, size: int, rng: Rng) -> Any:
-    scores = 0.5 * np.asarray(data)
-    return np.argmax(scores + rng.gumbel(size=(size, len(data))), axis=1)
-
-
-def noisy_max(data: Any, size: int, rng: Rng) -> Any:
-    return np.argmax(np.asarray(data) + rng.exponential(scale=2.0, size=(size, len(data))), axis=1)
-
-
-def gap_max(data: Any, size: int, rng: Rng) -> Any:
-    noisy = np.asarray(data) + rng.laplace(scale=2.0, size=(size, len(data)))
-    ordered = np.sort(noisy, axis=1)
-    return np.argmax(noisy, axis=1), ordered[:, -1] - ordered[:, -2]
-
-
-def sparse(data: Any, rng: Rng) -> Any:
-    threshold = 0.5 + rng.laplace(scale=2.0)
-    for i, q in enumerate(data):
-        if q + rng.laplace(scale=4.0) >= threshold:
-            return i
-    return None
-
-
-def sparse_rows(data: Any, size: int, rng: Rng) -> Any:
-    threshold = 0.5 + rng.laplace(scale=2.0, size=(size, 1))
-    return (np.asarray(data) + rng.laplace(scale=4.0, size=(size, len(data))) >= threshold).argmax(axis=1)
-
-
-def thresholded(data: Any, size: int, rng: Rng) -> Any:
-    noisy = data[0] + rng.laplace(size=size)
-    return np.where(noisy > 1.0, noisy, np.nan)
-
-
-def raises(data: Any, rng: Rng) -> float:
-    noisy = float(data[0] + rng.laplace())
-    if noisy > 2:
-        raise ValueError("too large")
-    return noisy
-
-
-def equal(data: Any, size: int, rng: Rng) -> Any:
-    return rng.normal(size=(size, 3))
-
-
-def rounded(data: Any, size: int, rng: Rng) -> Any:
-    return np.round(data[0] + rng.laplace(size=size), 1)
-
-
-def staircase(data: Any, size: int, rng: Rng) -> Any:
-    sign = rng.choice([-1, 1], size)
-    steps = rng.geometric(1 - math.exp(-1), size) - 1
-    gamma = 1 / (1 + math.exp(0.5))
-    low = rng.random(size) < gamma / (gamma + (1 - gamma) * math.exp(-1))
-    u = rng.random(size)
-    return data[0] + sign * np.where(low, steps + gamma * u, steps + gamma + (1 - gamma) * u)
-
-
-def words(data: Any, rng: Rng) -> str:
-    return "yes" if rng.random() < (0.75 if data else 0.25) else "no"
-
-
-def global_state(data: Any) -> float:
-    return float(data[0] + np.random.laplace())  # noqa: NPY002
-
-
-def traced(data: Any) -> Any:
-    return data[0] + dpest.laplace(1.0)
-
-
-# Dependent runs: the claim is that of the mechanism with fresh noise in each run.
-
-
-def shared_threshold(data: Any, size: int, rng: Rng) -> Any:
-    threshold = 0.5 + rng.laplace(scale=2.0)
-    return (np.asarray(data) + rng.laplace(scale=4.0, size=(size, len(data))) >= threshold).argmax(axis=1)
-
-
-def shared_offset(data: Any, size: int, rng: Rng) -> Any:
-    return data[0] + rng.laplace() + 0.01 * rng.random(size)
-
-
-def kept_noise(calls: int) -> Callable[[int], Any]:
-    """Noise that is kept for some calls."""
-
-    def make(seed: int) -> Any:
-        state = {"left": 0, "noise": 0.0}
-
-        def mechanism(data: Any, rng: Rng) -> float:
-            if state["left"] == 0:
-                state.update(left=calls, noise=float(rng.laplace()))
-            state["left"] -= 1
-            return float(data[0] + state["noise"])
-
-        return mechanism
-
-    return make
-
-
-class KeptInObject:
-    """Noise that is kept for twenty calls, in an object that holds a lock and cannot be copied."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.left, self.noise = 0, 0.0
-
-    def __call__(self, data: Any, rng: Rng) -> float:
-        if self.left == 0:
-            self.left, self.noise = 20, float(rng.laplace())
-        self.left -= 1
-        return float(data[0] + self.noise)
-
-
-def cached(seed: int) -> Any:
-    @functools.lru_cache
-    def answer(x: float) -> float:
-        return float(x + np.random.laplace())  # noqa: NPY002
-
-    return lambda data: answer(data[0])
-
-
-def remembered(seed: int) -> Any:
-    known: dict[float, float] = {}
-
-    def mechanism(data: Any, rng: Rng) -> float:
-        return known.setdefault(data[0], float(data[0] + rng.laplace()))
-
-    return mechanism
-
-
-def sticky(stay: float) -> Callable[[int], Any]:
-    """A coin that often shows its last side again."""
-
-    def make(seed: int) -> Any:
-        state: dict[str, bool] = {}
-
-        def mechanism(data: int, rng: Rng) -> int:
-            if not state or rng.random() > stay:
-                state["lie"] = bool(rng.random() < 0.25)
-            return 1 - data if state["lie"] else data
-
-        return mechanism
-
-    return make
-
-
-def static_layer(seed: int) -> Any:
-    kept: list[float] = []
-
-    def mechanism(data: Any, rng: Rng) -> float:
-        if not kept:
-            kept.append(float(rng.laplace(scale=2.0)))
-        return float(data[0] + rng.laplace(scale=2.0) > 0.5 + kept[0])
-
-    return mechanism
-
-
-def by_the_clock(data: Any) -> float:
-    return float(data[0] + np.random.default_rng(int(time.time())).laplace())
-
-
-def by_the_millisecond(data: Any) -> float:
-    return float(data[0] + np.random.default_rng(int(time.time() * 1000)).laplace())
-
-
-_LOSS_SPARSE = 0.75  # (threshold 1/2 + query 2/4: an upper bound for these pairs)
 _ONE = ([0.0], [1.0])
 _TWO = ([0.0, 0.0], [1.0, 1.0])
 _FIVE = ([1.0] * 5, [2.0, 0.0, 0.0, 0.0, 0.0])
@@ -313,6 +144,20 @@ CASES = (
     Case("hidden generator, 1 process", fixed(hidden_noise.hidden), _ONE, 1.0, True),
     Case("hidden generator, 2 processes", fixed(hidden_noise.hidden), _ONE, 1.0, True, 2),
     Case("hidden generator, 4 processes", fixed(hidden_noise.hidden), _ONE, 1.0, True, 4),
+    Case("starts again after 100 calls", starts_again(100, whole=False), _ONE, 1.0, True),
+    Case("the same, rounded", starts_again(100, whole=True), _ONE, 1.0, True),
+    Case("starts again after 2,000 calls", starts_again(2000, whole=False), _ONE, 1.0, True),
+    Case("coin seeded alike per 100 calls", coin_seeded_again, (0, 1), math.log(3), True),
+    Case("one seed per 100 calls", one_seed_per_hundred, _ONE, 1.0, True),
+    Case("noise reused across the pair", noise_of_the_pair(1), _ONE, 1.0, True),
+    Case("opposite noise across the pair", noise_of_the_pair(-1), _ONE, 1.0, True),
+    Case("antithetic draws", antithetic, _ONE, 1.0, True),
+    Case("antithetic rows", fixed(antithetic_rows), _ONE, 1.0, True),
+    Case("stratified rows", fixed(stratified_rows), _ONE, 1.0, True),
+    Case("fifty remembered answers", remembered_by_turn, _ONE, 1.0, True),
+    Case("ten rows share a draw", fixed(ten_rows_share), _ONE, 1.0, True),
+    Case("slow drift", slow_drift, _ONE, 1.0, True),
+    Case("global state, 4 threads", fixed(global_state), _ONE, 1.0, True, 4, threads=True),
 )
 
 
@@ -322,12 +167,12 @@ def quiet(done: int, total: int, message: str) -> None:
 
 def audited(case: Case, seed: int) -> float | None:
     """The bound of one audit of the true claim; None where it was refused."""
-    try:
-        return dpest.audit(
-            case.make(seed), case.pair, samples=case.samples, seed=seed, executor=case.workers, progress=quiet
-        ).lower
-    except (DependentRuns, MechanismError):
-        return None
+    with ThreadPoolExecutor(case.workers) if case.threads else nullcontext(case.workers) as executor:
+        try:
+            asked = {"samples": case.samples, "seed": seed, "executor": executor, "progress": quiet}
+            return dpest.audit(case.make(seed), case.pair, **asked).lower
+        except (DependentRuns, MechanismError):
+            return None
 
 
 def outcome(case: Case, audits: int, first: int = 0) -> Outcome:
@@ -351,7 +196,7 @@ def page(outcomes: list[Outcome]) -> str:
         "",
         "    python benchmarks/audit_honesty.py --page docs/audit_honesty.md",
         "",
-        "| mechanism | runs | processes | samples | audits | above the loss | refused | loss, or a bound on it | median bound "
+        "| mechanism | runs | workers | samples | audits | above the loss | refused | loss, or a bound on it | median bound "
         "| chance |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
@@ -378,7 +223,7 @@ def main() -> None:
     outcomes = []
     for case in CASES[part::parts] if options.audits else ():
         if options.only in case.name:
-            few = 4 if case.workers > 1 or "clock" in case.name else 1
+            few = 4 if (case.workers > 1 and not case.threads) or "clock" in case.name else 1
             found = outcome(case, max(options.audits // few, 1), options.first)
             print(found, flush=True)
             outcomes.append(found)

@@ -6,143 +6,112 @@ make .venv-libraries/.ready && .venv-libraries/bin/python benchmarks/audit_libra
 from __future__ import annotations
 
 import argparse
+import inspect
+import re
+import sys
+import textwrap
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from library_entries import ENTRIES, Entry
 
 import dpest
 from dpest.errors import DpestError
 from dpest.inputs.pairs import Pair
 
+PACKAGES = {"diffprivlib": "diffprivlib", "OpenDP": "opendp", "python-dp": "python-dp", "nvflare": "nvflare"}
+CONFIDENCE = 0.999
+HEAD = """# Other projects' libraries
 
-@dataclass(frozen=True)
-class Entry:
-    """A library's function, the pair, its claim, and what a maintainer should know."""
+What an audit says of noise that is shipped: the verdict on the claim and the bound, for values and for the bits of outputs, each
+audit with confidence {confidence}. A mechanism whose bits violate the claim adds floating-point noise as it comes; its values
+may be fine. `lines` is the length of the function that was written for the audit. The seconds are those of one run on a busy
+machine. Versions: {versions}.
 
-    library: str
-    name: str
-    make: Callable[[], Callable[[Any], Any]]
-    pair: Any
-    claim: float
-    samples: int = 4000
+    make test-libraries
+    .venv-libraries/bin/python benchmarks/audit_libraries.py --page docs/audit_libraries.md
 
-
-def diffprivlib_laplace() -> Callable[[Any], Any]:
-    from diffprivlib.mechanisms import Laplace
-
-    mechanism = Laplace(epsilon=1, delta=0, sensitivity=1)
-    return lambda data: float(mechanism.randomise(data))
-
-
-def diffprivlib_snapping() -> Callable[[Any], Any]:
-    from diffprivlib.mechanisms import Snapping
-
-    mechanism = Snapping(epsilon=1, sensitivity=1, lower=-10.0, upper=10.0)
-    return lambda data: float(mechanism.randomise(data))
-
-
-def diffprivlib_geometric() -> Callable[[Any], Any]:
-    from diffprivlib.mechanisms import Geometric
-
-    mechanism = Geometric(epsilon=1, sensitivity=1)
-    return lambda data: int(mechanism.randomise(int(data)))
-
-
-def diffprivlib_nanmean() -> Callable[[Any], Any]:
-    from diffprivlib.tools import nanmean
-
-    return lambda data: float(nanmean(data, epsilon=1, bounds=(0, 1)))
-
-
-def opendp_laplace() -> Callable[[Any], Any]:
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    mechanism = dp.m.make_laplace(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=1.0)
-    return lambda data: float(mechanism(data))
-
-
-def pydp_laplace() -> Callable[[Any], Any]:
-    from pydp.algorithms.numerical_mechanisms import LaplaceMechanism
-
-    mechanism = LaplaceMechanism(epsilon=1.0, sensitivity=1.0)
-    return lambda data: float(mechanism.add_noise(data))
-
-
-ONE = (0.0, 1.0)
-NAN = float("nan")
-MOSTLY_NAN = Pair("replace", [0.0, NAN, NAN, NAN], [1.0, NAN, NAN, NAN])  # one value replaced
-ENTRIES = (
-    Entry("diffprivlib", "mechanisms.Laplace", diffprivlib_laplace, ONE, 1.0),
-    Entry("diffprivlib", "mechanisms.Snapping", diffprivlib_snapping, ONE, 1.0),
-    Entry("diffprivlib", "mechanisms.Geometric", diffprivlib_geometric, ONE, 1.0),
-    Entry("diffprivlib", "tools.nanmean, three of four values NaN", diffprivlib_nanmean, MOSTLY_NAN, 1.0, 2000),
-    Entry("OpenDP", "make_laplace", opendp_laplace, ONE, 1.0),
-    Entry("python-dp", "LaplaceMechanism", pydp_laplace, ONE, 1.0),
-)
-
-
-FOOT = """
-## What is refuted, and why
-
-**diffprivlib, `mechanisms.Laplace`** (bits): the noise is a double that is added to the value, and the sum keeps the grid of
-the larger of the two, so that its lowest bits tell the value. A remedy is to draw on a grid (as OpenDP does) or to snap.
-
-    from diffprivlib.mechanisms import Laplace
-    mechanism = Laplace(epsilon=1, delta=0, sensitivity=1)
-    print(dpest.audit(lambda x: float(mechanism.randomise(x)), (0.0, 1.0), claim=1.0, samples=4000))
-
-**diffprivlib, `tools.nanmean`** (values): the mean is taken over the values that are no NaN, the noise is scaled for the number
-of all values. With three of four values NaN, replacing the fourth moves the mean by 1 where the noise expects 1/4: a loss of 4
-where 1 is claimed. A remedy is to scale by the number of values that are left, or to count NaN as a value.
-
-    from diffprivlib.tools import nanmean
-    nan = float("nan")
-    from dpest.inputs.pairs import Pair
-    pair = Pair("replace", [0.0, nan, nan, nan], [1.0, nan, nan, nan])
-    print(dpest.audit(lambda x: float(nanmean(x, epsilon=1, bounds=(0, 1))), pair, claim=1.0, samples=2000))
+| library | function | claim | values | bits | lines | samples | seconds |
+|---|---|---|---|---|---:|---:|---:|
 """
+
+
+def audited(entry: Entry, seed: int = 7) -> Any:
+    """The audit of one entry."""
+    asked = {"claim": entry.claim, "delta": entry.delta, "samples": entry.samples, "seed": seed, "confidence": CONFIDENCE}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dpest.audit(entry.make(), entry.pair, progress=lambda *_: None, **asked)
 
 
 def row(entry: Entry) -> str:
     """One audit as a line of the table."""
+    claim = f"{entry.claim:g}" if not entry.delta else f"{entry.claim:g}, delta {entry.delta:g}"
     start = time.perf_counter()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            asked = {"claim": entry.claim, "samples": entry.samples, "seed": 7, "confidence": 0.999}
-            found = dpest.audit(entry.make(), entry.pair, progress=lambda *_: None, **asked)
+        found = audited(entry)
     except (DpestError, ImportError) as error:
-        return f"| {entry.library} | {entry.name} | {entry.claim:g} | no answer: {type(error).__name__}: {str(error)[:120]} | | |"
+        return f"| {entry.library} | {entry.name} | {claim} | no answer: {type(error).__name__}: {str(error)[:120]} | | | | |"
     bits = "not asked" if found.bits is None else f"{found.bits.verdict} ({found.bits.lower:.2f})"
-    seconds = time.perf_counter() - start
-    return f"| {entry.library} | {entry.name} | {entry.claim:g} | {found.verdict} ({found.lower:.2f}) | {bits} | {seconds:.0f} |"
+    lines, seconds = len(inspect.getsource(entry.make).splitlines()), time.perf_counter() - start
+    said = f"{found.verdict} ({found.lower:.2f}) | {bits} | {lines} | {entry.samples:,} | {seconds:.0f} |"
+    return f"| {entry.library} | {entry.name} | {claim} | {said}"
+
+
+def reproducer(entry: Entry) -> str:
+    """The code that shows what was refuted, and why; it stands alone."""
+    kind = "values" if entry.values == "violated" else "bits"
+    body = re.sub(r"( -> [\w\[\]]+)(?=:)|: Any", "", textwrap.dedent(inspect.getsource(entry.make)))
+    needs = ["import numpy as np"] * ("np." in body) + ["import dpest"]
+    pair = repr(entry.pair)
+    if isinstance(entry.pair, Pair):
+        needs.append("from dpest.inputs.pairs import Pair")
+        pair = f"Pair({entry.pair.name!r}, {_rows(entry.pair.left)}, {_rows(entry.pair.right)})"
+    delta = f", delta={entry.delta:g}" if entry.delta else ""
+    call = f"print(dpest.audit({entry.make.__name__}(), pair, claim={entry.claim:g}{delta}, samples={entry.samples}))"
+    code = textwrap.indent("\n".join([*needs, "", body, f"pair = {pair}", call]), "    ")
+    said = textwrap.fill(f"**{entry.library}, `{entry.name}`** ({kind}): {entry.why}", 128, break_on_hyphens=False)
+    return f"\n{said}\n\n{code}\n"
+
+
+def _rows(data: list[float]) -> str:
+    """A list of numbers as one writes it, with the NaN at its end put together."""
+    known = [x for x in data if x == x]
+    return repr(data) if len(known) == len(data) else f"{known!r} + [float('nan')] * {len(data) - len(known)}"
+
+
+def versions() -> str:
+    """The versions that are installed."""
+    found = []
+    for name, package in PACKAGES.items():
+        try:
+            found.append(f"{name} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)
 
 
 def main() -> None:
-    """Audit all entries."""
+    """Audit all entries, or those whose names contain a word."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--only", default="")
     options = parser.parse_args()
-    head = [
-        "# Other projects' libraries",
-        "",
-        "What an audit says of noise that is shipped: the verdict on the claim and the bound, for values and for the bits of",
-        "outputs, each audit with confidence 0.999. A mechanism whose bits violate the claim adds floating-point noise as it",
-        "comes; its values may be fine. The seconds are those of one run on a busy machine.",
-        "",
-        "| library | function | claim | values | bits | seconds |",
-        "|---|---|---|---|---|---|",
-    ]
+    chosen = [entry for entry in ENTRIES if options.only in f"{entry.library} {entry.name}"]
     lines = []
-    for entry in ENTRIES:
+    for entry in chosen:
         lines.append(row(entry))
         print(lines[-1], flush=True)
     if options.page:
-        options.page.write_text("\n".join([*head, *lines, FOOT]))
+        head = HEAD.format(confidence=CONFIDENCE, versions=versions())
+        refuted = [reproducer(entry) for entry in chosen if entry.why]
+        text = head + "\n".join(lines) + "\n\n## What is refuted, and why\n" + "".join(refuted)
+        options.page.write_text(text)
 
 
 if __name__ == "__main__":

@@ -27,14 +27,28 @@ FIVE = ([1.0] * 5, [2.0, 0.0, 0.0, 0.0, 0.0])
 TEN = ([1.0] * 10, [0.0] * 5 + [2.0] * 5)
 HEAD = """# Audits of mechanisms on which nothing was chosen
 
-The median bound of {seeds} audits (seeds from {first}, 95 % confidence), beside that of a histogram on as many samples of each
+The median bound of some audits (seeds from {first}, 95 % confidence), beside that of a histogram on as many samples of each
 input: outputs that repeat are cells of their own, numbers are cut into {bins} bins of equal weight for each column, each cell is
 bounded in both directions by Clopper-Pearson, and the confidence is shared by all cells.
 `python benchmarks/audit_outside.py` writes this page.
 
-| mechanism | exact loss | samples of each input | audit | histogram | bounds above the loss | seconds |
-|---|---:|---:|---:|---:|---:|---:|
+| mechanism | exact loss | samples of each input | audits | median bound | histogram | bounds above the loss | CPU seconds |
+|---|---:|---:|---:|---:|---:|---:|---:|
 """
+FOOT = """
+Two rows stay below 95 % of the loss at a million samples, and no choice of the event can change that: where an event has the
+probabilities p and q under the two inputs, independent samples bound its log ratio about 1.645 sqrt(1 / (n p) + 1 / (n q)) below
+the truth, and the events that carry the whole loss are rare. The best of all events, at its exact probabilities:
+
+| mechanism | 10,000 | 100,000 | 1,000,000 |
+|---|---:|---:|---:|
+| Laplace, ten of ten columns move (the loss is reached where all ten outputs lie on one side, with probability 1/1024) | {ten} |
+| sparse vector, three passes (the loss is reached by one of 176 outcomes, with probability 0.006) | {svt} |
+
+Medians above these come from noise that both inputs share, or from few audits.
+"""
+TEN_AT_BEST = "0.559 | 0.734 | 0.902"  # twenty million outputs with their exact likelihood ratios, cut where it promises most
+SVT_AT_BEST = "0.308 | 0.461 | 0.537"  # all outcomes by a quadrature over the threshold
 
 
 @dataclass(frozen=True)
@@ -166,7 +180,8 @@ def row(case: Case, samples: int, first: int, seeds: int) -> str:
     seconds = (time.process_time() - start) / seeds
     other = float(np.median([histogram(case, samples, first + s) for s in range(seeds)]))
     above = sum(x > case.loss + 1e-9 for x in found)
-    line = f"| {case.name} | {case.loss:.4f} | {samples:,} | {np.median(found):.4f} | {other:.4f} | {above} | {seconds:.1f} |"
+    shown = f"{seeds} | {np.median(found):.4f} | {other:.4f} | {above} | {seconds:.1f}"
+    line = f"| {case.name} | {case.loss:.4f} | {samples:,} | {shown} |"
     print(line, flush=True)
     return line + "\n"
 
@@ -185,12 +200,13 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=Path("docs/audit_outside.md"))
     asked = parser.parse_args()
     with asked.page.open("w") as page:
-        page.write(HEAD.format(seeds=asked.seeds, first=asked.first, bins=BINS))
+        page.write(HEAD.format(first=asked.first, bins=BINS))
         for case in CASES:
             if not asked.names or case.name in asked.names:
                 for samples in asked.samples:
                     page.write(row(case, samples, asked.first, asked.seeds))
                     page.flush()
+        page.write(FOOT.format(ten=TEN_AT_BEST, svt=SVT_AT_BEST))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from dpest.algorithms import Algorithm, gallery  # noqa: E402
-from dpest.inputs.shown import show  # noqa: E402
+from dpest.inputs.shown import brief  # noqa: E402
 from dpest.report.build import algorithm_entry, report  # noqa: E402
 from dpest.report.data import Entry  # noqa: E402
 from dpest.report.document import everywhere_text  # noqa: E402
@@ -54,7 +54,7 @@ def page(entries: list[tuple[Algorithm, Entry]]) -> str:
 
 def _row(algorithm: Algorithm, entry: Entry) -> list[str]:
     link = f"[{algorithm.name}](#{algorithm.name.casefold()})"
-    return [link, f"{algorithm.claim:.4g}", _loss(entry), everywhere_text(entry), "yes" if algorithm.claim_true else "no"]
+    return [link, f"{algorithm.claim:.6g}", _loss(entry), everywhere_text(entry), "yes" if algorithm.claim_true else "no"]
 
 
 def _section(algorithm: Algorithm, entry: Entry) -> str:
@@ -62,7 +62,7 @@ def _section(algorithm: Algorithm, entry: Entry) -> str:
     facts = [
         f"- **claim**: {algorithm.claim:.6g} ({'true' if algorithm.claim_true else 'false'})",
         f"- **loss on the patterns**: {_loss(entry)}",
-        f"- **worst pair**: {result.pair.name}: D = {show(result.pair.left)}, D' = {show(result.pair.right)}",
+        f"- **worst pair**: {result.pair.name}: D = {brief(result.pair.left)}, D' = {brief(result.pair.right)}",
         f"- **witness**: {witness_text(result.witness)}" if result.witness else "",
         *_everywhere(entry),
         f"- **adjacency**: {entry.adjacency}",

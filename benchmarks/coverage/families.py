@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.coverage import broken, linear, local, noise, numeric, sampled, selection, statistic, thresholds
+from benchmarks.coverage import broken, idioms, linear, local, noise, numeric, sampled, selection, statistic, thresholds
 from benchmarks.coverage.case import Case
 
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -16,6 +16,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Subsampling and training": sampled.CASES,
     "Matrices and trees": linear.CASES,
     "Statistics": statistic.CASES,
+    "In other idioms": idioms.CASES,
     "Broken on purpose": broken.CASES,
 }
 

@@ -86,7 +86,8 @@ def auto_dist(function: Callable[..., Any]) -> Mechanism:
 
     @functools.wraps(function)
     def mechanism(data: Any, *args: Any, **params: Any) -> Any:
-        _check(function.__name__, signature.bind(data, *args, **params).arguments)
+        given = signature.bind(data, *args, **params).arguments
+        _check(function.__name__, dict(list(given.items())[1:]))  # all but the data
         return function(data, *args, **params)
 
     @functools.wraps(function)
@@ -108,7 +109,7 @@ def _check(name: str, arguments: dict[str, Any]) -> None:
         if eps is not None and not (isinstance(eps, Real) and 0 < float(eps) < float("inf")):
             raise InvalidInput(f"{name} needs a finite {key} > 0, got {key}={shown(eps)}")
     passes = arguments.get("c", 1)
-    if name != "truncated_geometric" and not (isinstance(passes, Integral) and int(passes) >= 1):
+    if not (isinstance(passes, Integral) and int(passes) >= 1):
         raise InvalidInput(f"{name} stops after c passes, a whole number >= 1, got c={shown(passes)}")
 
 

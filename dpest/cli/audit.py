@@ -9,7 +9,7 @@ import click
 
 from dpest.cli.colour import tinted
 from dpest.cli.options import (
-    Question,
+    Asked,
     inputs,
     json_option,
     print_verdict,
@@ -43,7 +43,7 @@ def command(claim: float | None, delta: float, attack: str, features: str, as_js
     return verdict_status(violated=bool(result.violated), interrupted=result.interrupted)
 
 
-def _audit(asked: Question, **claims: Any) -> Any:
+def _audit(asked: Asked, **claims: Any) -> Any:
     from dpest.doors.audit import audit
 
     where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}

@@ -9,7 +9,7 @@ import click
 
 from dpest.cli.colour import tinted
 from dpest.cli.options import (
-    Question,
+    Asked,
     ask,
     json_option,
     print_verdict,
@@ -53,7 +53,7 @@ def command(epsilon: float | None, delta: float, exact: bool, all_inputs: bool, 
     return verdict_status(violated=violated, interrupted=result.interrupted)
 
 
-def claimed(asked: Question, epsilon: float | None) -> float:
+def claimed(asked: Asked, epsilon: float | None) -> float:
     """The claim that was given, or that a built-in algorithm makes for its default parameters."""
     if epsilon is not None:
         return epsilon

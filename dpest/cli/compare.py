@@ -11,7 +11,7 @@ import click
 
 from dpest.cli.completing import complete_target
 from dpest.cli.options import (
-    Question,
+    Asked,
     all_inputs,
     answer_status,
     ask,
@@ -62,17 +62,17 @@ def command(first: str, second: str, delta: float | None, everywhere: bool, as_j
     return max(answer_status(r) for r in results)
 
 
-def _questions(first: str, second: str, options: dict[str, Any]) -> list[Question]:
+def _questions(first: str, second: str, options: dict[str, Any]) -> list[Asked]:
     """Both questions, about the same pairs: those that were given, or those that a built-in algorithm brings."""
     own = next((name for name in (first, second) if resolve(name).algorithm is not None), None)
     if own is None or options["pairs"] or options["n"] is not None:
         return [question({**options, "target": name}) for name in (first, second)]
     known = question({**options, "target": own})
-    parts = [Question(resolve(name), inputs(known), None, None, known.params, known.sampling) for name in (first, second)]
+    parts = [Asked(resolve(name), inputs(known), None, None, known.params, known.sampling) for name in (first, second)]
     return [replace(q, adjacency=known.adjacency) for q in parts]
 
 
-def _proved(asked: Question, options: dict[str, Any]) -> Result:
+def _proved(asked: Asked, options: dict[str, Any]) -> Result:
     about = all_inputs(asked)
     if about is None and asked.target.algorithm is not None:
         about = asked.target.algorithm.all_inputs()

@@ -31,6 +31,8 @@ def command(
     from dpest.report.curves import curve_text, value_text
 
     check_delta(delta)
+    if as_csv and as_json:
+        raise InvalidInput("the curve is printed in one form: write --csv or --json")
     if steps < 1:
         raise InvalidInput(f"a composition needs a whole number of runs >= 1, got {steps}: write --steps 1000")
     if epsilon is not None and not epsilon >= 0:

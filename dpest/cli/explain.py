@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpest.cli.options import Question, ask, first_pair, json_option, question, question_options
+from dpest.cli.options import Asked, ask, first_pair, json_option, question, question_options
 from dpest.cli.waiting import timeout_option
 from dpest.errors import ExactRefused
 
@@ -40,7 +40,7 @@ def command(as_json: bool, **options: Any) -> None:
     click.echo(f"method {result.method}: {result.reason}")
 
 
-def _traced(asked: Question, data: Any) -> Dependence | None:
+def _traced(asked: Asked, data: Any) -> Dependence | None:
     from dpest.report.dependence import traced
 
     try:

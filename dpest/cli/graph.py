@@ -9,6 +9,7 @@ import click
 
 from dpest.cli.options import first_pair, question, question_options
 from dpest.cli.waiting import timeout_option
+from dpest.errors import InvalidInput
 
 
 @click.command("graph")
@@ -20,6 +21,8 @@ def command(output: str | None, **options: Any) -> None:
     from dpest.report.dependence import traced
     from dpest.report.graph_svg import graph_svg
 
+    if output is not None and Path(output).suffix.lower() not in ("", ".svg"):
+        raise InvalidInput(f"the graph is an SVG picture, got {output}: write -o {Path(output).with_suffix('.svg')}")
     asked = question(options)
     found = traced(asked.target.function, first_pair(asked).left, asked.params)
     svg = graph_svg(found, f"Dependence graph of {asked.target.name}")

@@ -31,6 +31,7 @@ COMMANDS = {
 VERDICTS = ("check", "audit")  # their exit status is an answer: 0 may come from nothing else
 COMPLETE = "_DPEST_COMPLETE"  # set by the completion scripts of the shells
 WRONG_USE = 2
+LONGEST = 300  # characters of an error of somebody else's
 INTERRUPTED = 130  # as shells say it: 128 and the number of the signal
 
 
@@ -57,6 +58,8 @@ class LazyGroup(click.Group):
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             import difflib
 
+            if args[0] in ("help", "version"):
+                raise click.UsageError(f"there is no command {args[0]!r}; write dpest --{args[0]}", ctx)
             near = difflib.get_close_matches(args[0], COMMANDS, 1)
             hint = f"; did you mean {near[0]}?" if near else f"; the commands are {', '.join(COMMANDS)}"
             raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx)
@@ -87,11 +90,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     if COMPLETE in os.environ and argv is None:  # the shell asks for completions: click prints them and exits
         cli.main(prog_name="dpest", complete_var=COMPLETE)
-    color = False if os.environ.get("NO_COLOR") else None
+    _show_what_can_be_shown()
     try:
         with no_sudden_exit():
             args = None if argv is None else list(argv)
-            status = cli.main(args=args, prog_name="dpest", standalone_mode=False, color=color)
+            status = cli.main(args=args, prog_name="dpest", standalone_mode=False, color=_colour())
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted: there is no answer", INTERRUPTED)
     except click.ClickException as error:
@@ -114,11 +117,17 @@ def _wrong_use(error: click.ClickException) -> str:
         guesses = [p for p in error.possibilities or () if p != "--help"]
         near = f" (did you mean {guesses[0]}?)" if guesses else ""
         name = error.option_name.lstrip("-")
-        return f"no option {error.option_name}{near}; a parameter of the mechanism is given as --param {name}=..."
-    said = error.format_message().rstrip(".")
+        takes = error.ctx is not None and any(p.name == "params" for p in error.ctx.command.params)
+        hint = f"a parameter of the mechanism is given as --param {name}=..." if takes else f"see {_path(error)} --help"
+        return f"no option {error.option_name}{near}; {hint}"
+    said = " ".join(error.format_message().split()).rstrip(".")
     said = said[:1].lower() + said[1:] if said[1:2].islower() else said
     ctx = getattr(error, "ctx", None)
     return f"{said}; see {ctx.command_path} --help" if ctx is not None and ctx.parent is not None else said
+
+
+def _path(error: click.UsageError) -> str:
+    return "dpest" if error.ctx is None else error.ctx.command_path
 
 
 def _no_answer(leaving: BaseException) -> str:
@@ -132,6 +141,7 @@ def _no_answer(leaving: BaseException) -> str:
         frames.pop()
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     said = f"{type(leaving).__name__}({', '.join(map(repr, leaving.args))})"
+    said = said if len(said) <= LONGEST else f"{said[:LONGEST]} ..."
     sudden = isinstance(leaving, SuddenExit)
     if sudden:
         said = str(leaving)
@@ -142,5 +152,17 @@ def _no_answer(leaving: BaseException) -> str:
 
 def _say(message: str, status: int) -> int:
     name = click.style("dpest:", fg="red", bold=True)
-    click.echo(f"{name} {message}", err=True, color=False if os.environ.get("NO_COLOR") else None)
+    click.echo(f"{name} {message}", err=True, color=_colour())
     return status
+
+
+def _colour() -> bool | None:
+    """No colour where it is not wanted or not known; None leaves it to click, which colours terminals only."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
+
+
+def _show_what_can_be_shown() -> None:
+    """A terminal that has no sign for a character (✓, ±) gets a question mark in its place, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure") and getattr(stream, "errors", None) == "strict":
+            stream.reconfigure(errors="replace")

@@ -31,7 +31,7 @@ SAMPLING = {"samples": "samples", "seed": "seed", "confidence": "confidence", "w
 
 
 @dataclass(frozen=True)
-class Question:
+class Asked:
     """A target with the pairs, parameters and sampling options that were asked for."""
 
     target: Target
@@ -77,7 +77,7 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")(command)
 
 
-def question(options: Mapping[str, Any]) -> Question:
+def question(options: Mapping[str, Any]) -> Asked:
     """What the shared options ask for, checked."""
     target, n = options["target"], options["n"]
     if options["pairs"] and n is not None:
@@ -85,7 +85,7 @@ def question(options: Mapping[str, Any]) -> Question:
     pairs = [(data(left), data(right)) for left, right in options["pairs"]] or None
     params = dict(map(parameter, options["params"]))
     sampling = {keyword: options[key] for key, keyword in SAMPLING.items() if options.get(key) is not None}
-    asked = Question(resolve(target), pairs, n, options["adjacency"], params, sampling)
+    asked = Asked(resolve(target), pairs, n, options["adjacency"], params, sampling)
     if pairs is None and n is None and asked.target.algorithm is None:
         raise InvalidInput(f"on which inputs? write --pair '[1, 1]' '[2, 1]' or -n 5 after {target}")
     return asked
@@ -142,7 +142,7 @@ def answer_status(result: Result) -> int:
     return 0
 
 
-def ask(asked: Question, method: str) -> Result:
+def ask(asked: Asked, method: str) -> Result:
     """The answer of `dpest.estimate` to the question."""
     from dpest.doors.estimate import estimate
 
@@ -174,14 +174,14 @@ def bracket_dict(x: Bracketed) -> dict[str, float | str]:
     return {name: v if math.isfinite(v) else str(v) for name, v in ends.items()}
 
 
-def inputs(asked: Question) -> list[Any] | None:
+def inputs(asked: Asked) -> list[Any] | None:
     """The pairs that were given or that a built-in algorithm brings; None where patterns were asked for."""
     if asked.pairs is None and asked.target.algorithm is not None:
         return list(asked.target.algorithm.pairs(asked.n, asked.adjacency))
     return asked.pairs
 
 
-def all_inputs(asked: Question) -> dict[str, Any] | None:
+def all_inputs(asked: Asked) -> dict[str, Any] | None:
     """What `dpest.prove` is asked beside the pairs: rows and adjacency; None where pairs were given without an adjacency."""
     if asked.target.algorithm is not None and asked.pairs is None and asked.adjacency is None:
         return asked.target.algorithm.all_inputs(asked.n)
@@ -194,7 +194,7 @@ def all_inputs(asked: Question) -> dict[str, Any] | None:
     return {"n": len(left) if isinstance(left, list | tuple) else None, "adjacency": asked.adjacency}
 
 
-def first_pair(asked: Question) -> Pair:
+def first_pair(asked: Asked) -> Pair:
     """The first pair that the question is about."""
     from dpest.inputs.pairs import as_pairs, pattern_pairs
 

@@ -43,6 +43,8 @@ def command(names: tuple[str, ...], html: bool, markdown: bool, json: bool, **op
     formats = [f for f in SUFFIX if asked[f] or SUFFIX[f] in files] or ["html"]
     targets = [_destination(f, files, formats) for f in formats]
     mechanisms = [name for name in names if not name.endswith(tuple(SUFFIX.values()))]
+    if not mechanisms and options["claim"] is not None:
+        raise InvalidInput("whose claim? write the mechanism, as in dpest report mine.py:m -n 5 --claim 0.5")
     entries = tuple(_entries(mechanisms, options))
     for form, path in zip(formats, targets, strict=True):
         _write(form, path, entries)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dpest.cli.options import (
-    Question,
+    Asked,
     all_inputs,
     bracket_dict,
     check_delta,
@@ -63,12 +63,12 @@ def command(parameter: str, values: tuple[str, ...], delta: float | None, patter
         click.echo(f"  {parameter} = {value} at delta {delta:g}: epsilon = {value_text(at)}")
 
 
-def _asked(options: dict[str, Any], patterns: bool) -> Question:
+def _asked(options: dict[str, Any], patterns: bool) -> Asked:
     """The question; over all inputs a mechanism of one bare value needs no number of rows."""
     if patterns or options["pairs"] or options["n"] is not None:
         return question(options)
     params = dict(map(name_and_value, options["params"]))
-    return Question(resolve(options["target"]), None, None, options["adjacency"], params, {})
+    return Asked(resolve(options["target"]), None, None, options["adjacency"], params, {})
 
 
 def given_domain(options: dict[str, Any]) -> dict[str, Any]:

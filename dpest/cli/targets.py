@@ -95,7 +95,9 @@ def _run(load: Callable[[], T], place: str) -> T:
             'put what runs a script under `if __name__ == "__main__":`'
         ) from error
     except Exception as error:
-        raise InvalidInput(f"importing {place} raised {type(error).__name__}: {error}") from error
+        from dpest.inputs.shown import raised
+
+        raise InvalidInput(f"importing {place} raised {raised(error)}") from error
 
 
 def _pickle_by_value(module: ModuleType) -> None:

@@ -15,7 +15,7 @@ from dpest.exact.loss.compare import compare
 from dpest.lang.verbs import Sampled
 from dpest.run.settings import sampling_samples
 from dpest.run.streams import stream
-from dpest.sampling.by_hand import Comparison, compare_samples
+from dpest.sampling.by_hand import SampleComparison, compare_samples
 from dpest.sampling.runs.joint_samples import joint_samples
 
 SEED = 0  # of the samples that are drawn where a comparison cannot be inferred
@@ -69,7 +69,7 @@ def epsilon_from_mixed_samples(P: Any, Q: Any, n_bins: int = 100, verbose: bool 
     return found.epsilon
 
 
-def _zeros(found: Comparison) -> Iterator[str]:
+def _zeros(found: SampleComparison) -> Iterator[str]:
     """The events that only one sample showed."""
     for side in found.conclusion.findings[0].sides:
         hits = found.table.all.hits(side.shown)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.curves.cells import ROUND, Cells
+from dpest.curves.cells import ROUND, LossCells
 from dpest.curves.gaussian import gaussian_piece
 from dpest.curves.grid import upwards
 from dpest.curves.tree import Fixed, Leaf, Tree
@@ -75,7 +75,7 @@ def from_dp_accounting(distribution: Any) -> tuple[Way, ...]:
     return tuple(Way(None, d, ((Leaf(Fixed(_cells(p.to_dense_pmf()))), 1),)) for d, p in zip(_DIRECTIONS, pmfs, strict=True))
 
 
-def _cells(pmf: Any) -> Cells:
+def _cells(pmf: Any) -> LossCells:
     probabilities = np.asarray(pmf._probs, float)
     loss = (pmf._lower_loss + np.arange(probabilities.size)) * float(pmf._discretization)
     keep = probabilities > 0
@@ -85,4 +85,4 @@ def _cells(pmf: Any) -> Cells:
         log_p, log_q = np.append(log_p, math.log(pmf._infinity_mass)), np.append(log_q, -math.inf)
         loss = np.append(loss, math.inf)
     slack = ROUND * (4.0 + np.abs(log_p) + np.where(np.isfinite(loss), np.abs(loss), 0.0))
-    return Cells(log_p, log_q, slack, loss, loss)
+    return LossCells(log_p, log_q, slack, loss, loss)

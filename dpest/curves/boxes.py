@@ -16,21 +16,22 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpest.curves.cells import ROUND, Cells
+from dpest.curves.cells import ROUND, LossCells
+from dpest.numerics.arrays import Arrays
 from dpest.numerics.logspace import Floats, log_sum
 
 Flags = npt.NDArray[np.bool_]
 Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
 _ORDERS = {2: 10, 3: 7}
 _MOST_BOXES = {2: 30_000, 3: 6_000}
-_ROUNDS = 24
-_NEGLIGIBLE = -60.0
+_ROUNDS = 24  # rounds of halving; what is still open after them goes into the bracket as it is
+_NEGLIGIBLE = -60.0  # ln of a box's share of the mass: one of 1e-26 is far below the rounding of the whole and not cut further
 _VARIANCE = 1e-6  # as for pieces, with fewer boxes
 _ROOM = 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _KnownBoxes(Arrays):
     """Boxes with what is known of them."""
 
     low_end: Floats  # boxes x dimensions
@@ -42,15 +43,6 @@ class _Found:
     high: Floats
     axis: npt.NDArray[np.intp]  # along which each is to be halved next
     fuzzy: Flags
-
-    def pick(self, which: Flags) -> _Found:
-        """Some of them."""
-        return _Found(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
-
-    @staticmethod
-    def joined(parts: list[_Found]) -> _Found:
-        """All of them."""
-        return _Found(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Found.__dataclass_fields__))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,24 +60,24 @@ class Boxes:
         return len(self.edges)
 
     @cached_property
-    def _settled(self) -> _Found:
+    def _settled(self) -> _KnownBoxes:
         return self._refined(self._start(), None)
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> LossCells:
         """Cells for a composition."""
         return self._as_cells(self._settled)
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         """Cells for delta(epsilon): those that straddle it are cut further."""
         return self._as_cells(self._refined(self._settled, epsilon))
 
-    def _start(self) -> _Found:
+    def _start(self) -> _KnownBoxes:
         lows = np.array(list(itertools.product(*(e[:-1] for e in self.edges))))
         highs = np.array(list(itertools.product(*(e[1:] for e in self.edges))))
         return self._measured(lows, highs)
 
-    def _refined(self, boxes: _Found, epsilon: float | None) -> _Found:
+    def _refined(self, boxes: _KnownBoxes, epsilon: float | None) -> _KnownBoxes:
         most = _MOST_BOXES[self.dimension] * (1 if epsilon is None else 2)
         for _ in range(_ROUNDS if epsilon is None else 8):
             share = _restless(boxes) if epsilon is None else _straddling(boxes, epsilon)
@@ -97,21 +89,21 @@ class Boxes:
                 open_ones[worst] = share[worst] > 0
             if not open_ones.any():
                 break
-            boxes = _Found.joined([boxes.pick(~open_ones), self._measured(*_halved(boxes.pick(open_ones)))])
+            boxes = _KnownBoxes.joined([boxes.pick(~open_ones), self._measured(*_halved(boxes.pick(open_ones)))])
         return boxes
 
-    def _measured(self, low: Floats, high: Floats) -> _Found:
+    def _measured(self, low: Floats, high: Floats) -> _KnownBoxes:
         parts = [_box(self.densities, low[i : i + 512], high[i : i + 512]) for i in range(0, len(low), 512)]
-        return _Found.joined(parts)
+        return _KnownBoxes.joined(parts)
 
-    def _as_cells(self, b: _Found) -> Cells:
+    def _as_cells(self, b: _KnownBoxes) -> LossCells:
         rough = b.slack > 0.1
         beyond = [x + _ROOM * float(np.exp(log_sum(m[rough]))) for x, m in zip(self.beyond, (b.log_p, b.log_q), strict=True)]
         b = b.pick(~rough)
-        return Cells(b.log_p, b.log_q, 1.12 * b.slack, b.low, b.high, (beyond[0], beyond[1]), self.bounds)
+        return LossCells(b.log_p, b.log_q, 1.12 * b.slack, b.low, b.high, (beyond[0], beyond[1]), self.bounds)
 
 
-def _box(densities: Densities, low: Floats, high: Floats) -> _Found:
+def _box(densities: Densities, low: Floats, high: Floats) -> _KnownBoxes:
     count, d = low.shape
     nodes, weights, to_coefficients = _rule(_ORDERS[d])
     half = 0.5 * (high - low)
@@ -125,7 +117,7 @@ def _box(densities: Densities, low: Floats, high: Floats) -> _Found:
     ends = _range(log_p, log_q, error, to_coefficients)
     axis = np.argmax(np.maximum(np.maximum(rough_p, rough_q), ends[2]), axis=1)
     slack = np.maximum(slack_p, slack_q)
-    return _Found(low, high, p, q, slack, ends[0], ends[1], axis, np.asarray(slack > 1e-10))
+    return _KnownBoxes(low, high, p, q, slack, ends[0], ends[1], axis, np.asarray(slack > 1e-10))
 
 
 def _rule(order: int) -> tuple[Floats, Floats, Floats]:
@@ -193,7 +185,7 @@ def _range(log_p: Floats, log_q: Floats, error: Floats, matrix: Floats) -> tuple
     return low, high, np.stack(changes, axis=1)
 
 
-def _halved(b: _Found) -> tuple[Floats, Floats]:
+def _halved(b: _KnownBoxes) -> tuple[Floats, Floats]:
     rows = np.arange(len(b.low_end))
     axis = b.axis.astype(int)
     middle = 0.5 * (b.low_end[rows, axis] + b.high_end[rows, axis])
@@ -203,11 +195,11 @@ def _halved(b: _Found) -> tuple[Floats, Floats]:
     return np.concatenate([b.low_end, second]), np.concatenate([first, b.high_end])
 
 
-def _shares(b: _Found) -> Floats:
+def _shares(b: _KnownBoxes) -> Floats:
     return np.maximum(np.exp(b.log_p - log_sum(b.log_p)), np.exp(b.log_q - log_sum(b.log_q)))
 
 
-def _restless(b: _Found) -> Floats:
+def _restless(b: _KnownBoxes) -> Floats:
     """How much each box asks to be halved: unsettled mass, or variance of the loss inside; 0 where it need not be."""
     share = _shares(b)
     with np.errstate(invalid="ignore"):
@@ -221,7 +213,7 @@ def _restless(b: _Found) -> Floats:
     return np.where(share > math.exp(_NEGLIGIBLE), asks, 0.0)
 
 
-def _straddling(b: _Found, epsilon: float) -> Floats:
+def _straddling(b: _KnownBoxes, epsilon: float) -> Floats:
     """The mass of the boxes whose ratio crosses e^epsilon, times how far it may lie on either side."""
     across = (b.low < epsilon) & (b.high > epsilon)
     with np.errstate(invalid="ignore"):

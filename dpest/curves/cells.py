@@ -28,7 +28,7 @@ _SAME = 1e-12  # losses closer than this, relative to their size, are merged; th
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class LossCells:
     """ln of each cell's masses under both laws, the error of both, and the ends of ln p/q inside."""
 
     log_p: Floats
@@ -45,12 +45,12 @@ class Cells:
         """How many cells there are."""
         return int(self.log_p.size)
 
-    def swapped(self) -> Cells:
+    def swapped(self) -> LossCells:
         """The other direction."""
         ends = (-self.bounds[1], -self.bounds[0])
-        return Cells(self.log_q, self.log_p, self.slack, -self.high, -self.low, self.beyond[::-1], ends, self.loose[::-1])
+        return LossCells(self.log_q, self.log_p, self.slack, -self.high, -self.low, self.beyond[::-1], ends, self.loose[::-1])
 
-    def weighted(self, log_p: float, log_q: float, error: float = 0.0) -> Cells:
+    def weighted(self, log_p: float, log_q: float, error: float = 0.0) -> LossCells:
         """Every cell together with a further independent event."""
         assert not any(self.loose)
         if log_p == log_q == error == 0.0:
@@ -63,7 +63,7 @@ class Cells:
         more = 1 + 1e-12 + 2 * error
         beyond = (self.beyond[0] * math.exp(log_p) * more, self.beyond[1] * math.exp(log_q) * more)
         spare = 2 * error + noise
-        return Cells(p, q, self.slack + error + noise, low - spare, high + spare, beyond, ends)
+        return LossCells(p, q, self.slack + error + noise, low - spare, high + spare, beyond, ends)
 
     @cached_property
     def losses(self) -> Floats:
@@ -116,13 +116,13 @@ class Losses:
         return Losses(mass, np.asarray(np.bincount(group, weight * self.loss, _COARSE), float), self.infinite)
 
 
-def single(log_p: npt.ArrayLike, log_q: npt.ArrayLike, error: npt.ArrayLike = 0.0) -> Cells:
+def single(log_p: npt.ArrayLike, log_q: npt.ArrayLike, error: npt.ArrayLike = 0.0) -> LossCells:
     """Outcomes with these probabilities (as logarithms, with relative errors), those with equal losses as one cell."""
     p, q = np.asarray(log_p, float), np.asarray(log_q, float)
     slack = np.broadcast_to(np.asarray(error, float), p.shape) + rounding(p, q)
     with np.errstate(invalid="ignore"):
         ratio = np.where(p == -np.inf, -np.inf, p - q)
-    return merged(Cells(p, q, slack, ratio - 2 * slack, ratio + 2 * slack))
+    return merged(LossCells(p, q, slack, ratio - 2 * slack, ratio + 2 * slack))
 
 
 def rounding(p: Floats, q: Floats) -> Floats:
@@ -131,7 +131,7 @@ def rounding(p: Floats, q: Floats) -> Floats:
     return np.asarray(ROUND * (2.0 + size))
 
 
-def joined(parts: list[Cells]) -> Cells:
+def joined(parts: list[LossCells]) -> LossCells:
     """Cells of parts that exclude each other."""
     if len(parts) == 1:
         return parts[0]
@@ -141,10 +141,10 @@ def joined(parts: list[Cells]) -> Cells:
     open_parts = [c.bounds for c in parts if any(c.beyond)]
     ends = (min(b[0] for b in open_parts), max(b[1] for b in open_parts)) if open_parts else (-math.inf, math.inf)
     loose = (math.fsum(c.loose[0] for c in parts), math.fsum(c.loose[1] for c in parts))
-    return Cells(p, q, slack, low, high, (beyond[0], beyond[1]), ends, loose)
+    return LossCells(p, q, slack, low, high, (beyond[0], beyond[1]), ends, loose)
 
 
-def product(a: Cells, b: Cells) -> Cells:
+def product(a: LossCells, b: LossCells) -> LossCells:
     """Cells of two independent parts together."""
     with np.errstate(invalid="ignore"):
         p, q = np.add.outer(a.log_p, b.log_p).ravel(), np.add.outer(a.log_q, b.log_q).ravel()
@@ -156,26 +156,26 @@ def product(a: Cells, b: Cells) -> Cells:
     if any(unknown):
         ends = (least(a) + least(b), _most(a) + _most(b))
     loose = (a.loose[0] + b.loose[0], a.loose[1] + b.loose[1])
-    return merged(Cells(p, q, slack, low, high, (unknown[0], unknown[1]), ends, loose))
+    return merged(LossCells(p, q, slack, low, high, (unknown[0], unknown[1]), ends, loose))
 
 
-def _left_over(a: Cells, b: Cells, i: int) -> float:
+def _left_over(a: LossCells, b: LossCells, i: int) -> float:
     """Mass of a product that lies in no product of cells: one of the parts is outside its cells; totals are at most 1."""
     return (a.beyond[i] + b.beyond[i]) * (1 + 1e-15)
 
 
-def least(c: Cells) -> float:
+def least(c: LossCells) -> float:
     """A lower end of ln p/q wherever q has mass."""
     ends = c.low[c.log_q > -np.inf]
     bottom = float(ends.min(initial=math.inf))
     return min(bottom, c.bounds[0]) if any(c.beyond) else bottom
 
 
-def _most(c: Cells) -> float:
+def _most(c: LossCells) -> float:
     return max(c.most, c.bounds[1]) if any(c.beyond) else c.most
 
 
-def merged(c: Cells) -> Cells:
+def merged(c: LossCells) -> LossCells:
     """Cells with equal losses as one, impossible ones left out."""
     keep = (c.log_p > -np.inf) | (c.log_q > -np.inf)
     loss = c.losses[keep]
@@ -183,12 +183,12 @@ def merged(c: Cells) -> Cells:
     p, q, slack, low, high = (x[keep][order] for x in (c.log_p, c.log_q, c.slack, c.low, c.high))
     loss = loss[order]
     if not loss.size:
-        return Cells(p, q, slack, low, high, c.beyond, c.bounds, c.loose)
+        return LossCells(p, q, slack, low, high, c.beyond, c.bounds, c.loose)
     with np.errstate(invalid="ignore"):
         apart = np.diff(loss) > _SAME * np.maximum(1.0, np.where(np.isfinite(loss[1:]), np.abs(loss[1:]), 0.0))
     group = np.concatenate([[0], np.cumsum(apart)]).astype(np.intp)
     if group[-1] + 1 == loss.size:
-        return Cells(p, q, slack, low, high, c.beyond, c.bounds, c.loose)
+        return LossCells(p, q, slack, low, high, c.beyond, c.bounds, c.loose)
     starts = np.flatnonzero(np.concatenate([[True], apart]))
     rows = int(group[-1]) + 1
     new_p, new_q = log_sum_by_row(group, p, rows), log_sum_by_row(group, q, rows)
@@ -196,7 +196,7 @@ def merged(c: Cells) -> Cells:
     noise = ROUND * (4.0 + np.log2(count)) + rounding(new_p, new_q)
     worst = np.maximum.reduceat(slack, starts)
     ends = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
-    return Cells(new_p, new_q, worst + noise, *ends, c.beyond, c.bounds, c.loose)
+    return LossCells(new_p, new_q, worst + noise, *ends, c.beyond, c.bounds, c.loose)
 
 
 def _moved(ends: Floats, shift: float) -> Floats:
@@ -204,7 +204,7 @@ def _moved(ends: Floats, shift: float) -> Floats:
     return np.where(np.isfinite(ends), ends + shift, ends) if math.isfinite(shift) else np.full(ends.shape, shift)
 
 
-def _lumped(c: Cells) -> Losses:
+def _lumped(c: LossCells) -> Losses:
     """p - error at the loss ln (p - error) / (q + error), less rounding."""
     mass = c.log_p - c.slack
     possible = mass > -np.inf
@@ -222,7 +222,7 @@ def _lumped(c: Cells) -> Losses:
     return replace(_sorted(mass[~endless], loss[~endless], infinite), doubt=doubt)
 
 
-def _spread(c: Cells) -> Losses:
+def _spread(c: LossCells) -> Losses:
     """p + error and q - error at the ends of the ratio's range."""
     possible = c.log_p > -np.inf
     mass = c.log_p[possible] + c.slack[possible]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from dpest.curves.cells import ROUND
-from dpest.curves.pieces import Piece
+from dpest.curves.pieces import DensityPiece
 from dpest.curves.tails import NormalTails
 from dpest.numerics.logspace import Floats
 
@@ -53,7 +53,7 @@ def _mills_fall(z: float, mu: float) -> tuple[float, float]:
     return value, 2 * _ERFCX * float(np.max((1 + np.abs(t * m)) / slope))
 
 
-def gaussian_piece(mu: float, error: float = 0.0) -> Piece:
+def gaussian_piece(mu: float, error: float = 0.0) -> DensityPiece:
     """The two laws N(mu, 1) and N(0, 1): for a composition with other losses; `error` is the relative error of mu."""
 
     def densities(x: Floats) -> tuple[Floats, Floats, Floats]:
@@ -64,4 +64,4 @@ def gaussian_piece(mu: float, error: float = 0.0) -> Piece:
     edges = np.linspace(-_REACH, mu + _REACH, 161)
     off = error * mu
     tails = NormalTails(mu - off, mu + off, 1.0, 1.0), NormalTails(0.0, 0.0, 1.0, 1.0)
-    return Piece(densities, edges, (1e-300, 1e-300), tails=tails)
+    return DensityPiece(densities, edges, (1e-300, 1e-300), tails=tails)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, Losses, upward_share
 from dpest.curves.contraction import GUARD, contracted
-from dpest.curves.tree import Leaf, Mixture, Product, Tree, leaves
+from dpest.curves.tree import Leaf, Mixture, ProductPart, Tree, leaves
 from dpest.numerics.logspace import Floats, log_sum
 
 Whole = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Lattice:
+class LossLattice:
     """Grid points that single losses lie on: offset + n * measure; measure 0 where any step will do."""
 
     measure: float
@@ -51,15 +51,15 @@ class Lattice:
         return self.measure / math.ceil(self.measure / most) if self.measure else most
 
 
-def lattice(tree: Tree) -> Lattice:
+def lattice(tree: Tree) -> LossLattice:
     """The grid points on which all sizeable single losses of a tree lie; any grid where there is no such lattice."""
     chosen = _independent_leaves(tree)
     singles = {id(leaf): _single_losses(leaf) for leaf in chosen}
     measure = _measure([x - losses[0] for losses in singles.values() if losses.size for x in losses[1:]])
     if measure is None:
-        return Lattice(0.0, {})
+        return LossLattice(0.0, {})
     complete = measure > 0 and len(chosen) == len(leaves(tree)) and all(_all_single(leaf) for leaf in chosen)
-    return Lattice(measure, {key: float(losses[0]) for key, losses in singles.items() if losses.size}, complete)
+    return LossLattice(measure, {key: float(losses[0]) for key, losses in singles.items() if losses.size}, complete)
 
 
 def _independent_leaves(tree: Tree) -> list[Leaf]:
@@ -67,7 +67,7 @@ def _independent_leaves(tree: Tree) -> list[Leaf]:
     match tree:
         case Leaf():
             return [tree]
-        case Product(parts):
+        case ProductPart(parts):
             return [leaf for p, _ in parts for leaf in _independent_leaves(p)]
         case Mixture():
             return []
@@ -150,7 +150,7 @@ def gridded(tree: Tree, up: bool, step: float, offsets: dict[int, float], known:
             if id(tree) not in known:
                 move = upwards if up else downwards
                 known[id(tree)] = move(tree.losses(up), step, offsets.get(id(tree), 0.0))
-        case Product(parts):
+        case ProductPart(parts):
             for part, _ in parts:
                 gridded(part, up, step, offsets, known)
         case Mixture(parts):
@@ -187,7 +187,7 @@ def _moments(tree: Tree, of: Callable[[Leaf], Losses | Grid], tilt: float) -> Mo
         case Leaf():
             at = of(tree)
             return _leaf_moments(at.log_mass, at.loss, tilt)
-        case Product(parts):
+        case ProductPart(parts):
             each = [(_moments(p, of, tilt), k) for p, k in parts]
             return Moments(*(math.fsum(k * getattr(m, name) for m, k in each) for name in ("log_mgf", "mean", "variance")))
         case Mixture(parts):

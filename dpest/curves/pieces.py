@@ -18,24 +18,26 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpest.curves.cells import ROUND, Cells
+from dpest.curves.cells import ROUND, LossCells
 from dpest.curves.tails import NormalTails, log_moment_beyond, reach_of_moment
+from dpest.numerics.arrays import Arrays
 from dpest.numerics.effort import counted_effort
 from dpest.numerics.logspace import Floats, log_sum
 
 # places -> (ln p, ln q, relative error of either)
 Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
-_ORDER = 12
+_ORDER = 12  # points of the Gauss rule on a panel, exact up to degree 23: more cost time, fewer ask for more panels
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
 _COEFFICIENTS = (np.polynomial.legendre.legvander(_NODES, _ORDER - 1) * _WEIGHTS[:, None]).T * (np.arange(_ORDER)[:, None] + 0.5)
 _AT_LOW = (-1.0) ** np.arange(_ORDER)  # P_k(-1)
 _STEEPEST = np.arange(2, _ORDER) * np.arange(3, _ORDER + 1) / 2.0  # the largest |P_k'|
 _SPREAD = 40.0  # by how much errors of the values at the nodes can grow at the ends of a panel (Lebesgue's constant, doubled)
 _ROUNDS = 40
-_MOST_CELLS = 60_000
+_MOST_CELLS = 60_000  # of one piece: a dozen doubles for each are some 6 MB; beyond, the bracket stays as wide as it is
 _NEGLIGIBLE = -115.0  # ln of the share of both masses below which a cell need not be cut further
-# Panels beyond the cells, for moments of high order, in deviations of the noise: at order 32 the bracket is then 1e-4 wide.
+# Panels beyond the cells, for moments of high order, in deviations of the noise: at order t a panel adds (0.02 t)^2 / 8 at most to
+# the logarithm of the moment, which is some t^2 / 2 there. Half of it takes twice as many panels.
 _FURTHER = 0.02
 _MOST_FURTHER = 20_000
 _ROUGH = 0.1  # error of ln of a panel's mass from which on it counts as not known
@@ -51,7 +53,7 @@ _WORK = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Panels:
+class _Panels(Arrays):
     """Panels with their masses, their errors and the range of the ratio."""
 
     low_end: Floats
@@ -63,18 +65,9 @@ class _Panels:
     high: Floats
     fuzzy: npt.NDArray[np.bool_]  # whether the rule has not settled
 
-    def pick(self, which: npt.NDArray[np.bool_]) -> _Panels:
-        """Some of them."""
-        return _Panels(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
-
-    @staticmethod
-    def joined(parts: list[_Panels]) -> _Panels:
-        """All of them."""
-        return _Panels(*(np.concatenate([getattr(p, name) for p in parts]) for name in _Panels.__dataclass_fields__))
-
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class DensityPiece:
     """Two densities on a line, with the panels to start from and what lies beyond them."""
 
     densities: Densities
@@ -89,8 +82,8 @@ class Piece:
         return _settled(self.densities, self.edges)
 
     @cached_property
-    def cells(self) -> Cells:
-        """Cells that are narrow enough for a composition."""
+    def cells(self) -> LossCells:
+        """LossCells that are narrow enough for a composition."""
         return self._as_cells(self._narrow)
 
     @cached_property
@@ -131,8 +124,8 @@ class Piece:
         rest = log_moment_beyond(p, q, sign * start, log_p + error, log_p - log_q + 2 * error, order)
         return low, float(np.logaddexp(high, rest))
 
-    def at(self, epsilon: float) -> Cells:
-        """Cells that hardly straddle the places at which ln p/q crosses epsilon."""
+    def at(self, epsilon: float) -> LossCells:
+        """LossCells that hardly straddle the places at which ln p/q crosses epsilon."""
         panels = self._coarse
         for _ in range(6):
             gap = _straddle(panels, epsilon)
@@ -146,7 +139,7 @@ class Piece:
             panels = _Panels.joined([panels.pick(~wide), cut])
         return self._as_cells(panels)
 
-    def _as_cells(self, p: _Panels) -> Cells:
+    def _as_cells(self, p: _Panels) -> LossCells:
         """The panels as cells; negligible ones whose masses are not settled count as beyond, with room to spare."""
         rough = p.slack > _ROUGH
         beyond = [b + _ROOM * float(np.exp(log_sum(m[rough]))) for b, m in zip(self.beyond, (p.log_p, p.log_q), strict=True)]
@@ -154,7 +147,7 @@ class Piece:
         ends = (-math.inf if open_ratio[1] else self.bounds[0], math.inf if open_ratio[0] else self.bounds[1])
         p = p.pick(~rough)
         slack = p.slack * 1.12  # ln(1 - r) >= -1.12 r up to a tenth
-        return Cells(p.log_p, p.log_q, slack, p.low, p.high, (beyond[0], beyond[1]), ends)
+        return LossCells(p.log_p, p.log_q, slack, p.low, p.high, (beyond[0], beyond[1]), ends)
 
 
 def _measured(densities: Densities, low: Floats, high: Floats) -> _Panels:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dpest.numerics.bracket import Bracketed
 
-_MOST = 80
+_MOST = 80  # steps of a search that halves its interval, or makes its step four times as long, at worst
 DeltaOf = Callable[[float], Bracketed]
 
 

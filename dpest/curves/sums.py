@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dpest.curves.cells import ROUND, product
-from dpest.curves.grid import Lattice, lattice, rough_moments
+from dpest.curves.grid import LossLattice, lattice, rough_moments
 from dpest.curves.transform import Sums, Window, added, window
-from dpest.curves.tree import Fixed, Leaf, Masses, Product, Tree, extent, factors, masses
+from dpest.curves.tree import Fixed, Leaf, Masses, ProductPart, Tree, extent, factors, masses
 
 _LEAST, _MOST = 1 << 10, 1 << 22  # points of a transform
 _EXACT = 20_000  # outcomes up to which independent discrete parts are multiplied out
@@ -20,7 +20,7 @@ TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Sum:
+class LossSum:
     """Independent losses added up: one direction of a composed curve."""
 
     tree: Tree
@@ -74,7 +74,7 @@ class Sum:
         return {up: extent(self.tree, up) for up in (False, True)}
 
     @cached_property
-    def lattice(self) -> Lattice:
+    def lattice(self) -> LossLattice:
         """The grid points that single losses ask for."""
         return lattice(self.tree)
 
@@ -149,7 +149,7 @@ class Sum:
 
 def multiplied(tree: Tree) -> Tree:
     """A tree of few discrete outcomes, multiplied out as far as that stays small."""
-    if not isinstance(tree, Product):
+    if not isinstance(tree, ProductPart):
         return tree
     parts: list[tuple[Tree, int]] = []
     for part, k in tree.parts:
@@ -165,7 +165,7 @@ def multiplied(tree: Tree) -> Tree:
             break
         small = sorted([(joint, 1), *small[2:]], key=lambda p: _count(p[0]))
     out = [*small, *rest]
-    return out[0][0] if len(out) == 1 and out[0][1] == 1 else Product(tuple(out))
+    return out[0][0] if len(out) == 1 and out[0][1] == 1 else ProductPart(tuple(out))
 
 
 def _fixed(tree: Tree) -> bool:

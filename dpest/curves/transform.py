@@ -24,7 +24,7 @@ from scipy import fft
 
 from dpest.curves.cells import ROUND
 from dpest.curves.grid import Grid, Moments, gridded, moments, rough_moments
-from dpest.curves.tree import Leaf, Mixture, Product, Tree, factors
+from dpest.curves.tree import Leaf, Mixture, ProductPart, Tree, factors
 from dpest.numerics.logspace import Floats
 
 _STAGE = 8.0  # roundoffs for each stage of a transform
@@ -171,7 +171,7 @@ def _transformed(tree: Tree, up: bool, grids: dict[int, Grid], tilt: float, size
     match tree:
         case Leaf():
             return _leaf(grids[id(tree)], up, tilt, size)
-        case Product(parts):
+        case ProductPart(parts):
             out: _Waves | None = None
             for part, k in parts:
                 one = _power(_transformed(part, up, grids, tilt, size), k)

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
-from dpest.curves.cells import Cells, Losses, joined, merged
+from dpest.curves.cells import LossCells, Losses, joined, merged
 
 
-class Source(Protocol):
+class CellSource(Protocol):
     """Where the cells of a part come from: narrow ones for a composition, and ones that end where the ratio crosses e^eps."""
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> LossCells:
         """Cells for a composition."""
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         """Cells for delta(epsilon) of this part alone."""
 
 
@@ -25,10 +25,10 @@ class Source(Protocol):
 class Leaf:
     """One part, as cells."""
 
-    source: Source
+    source: CellSource
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> LossCells:
         """Its cells, for a composition."""
         return self.source.cells
 
@@ -41,9 +41,9 @@ class Leaf:
 class Fixed:
     """Cells that need no refinement: single outcomes."""
 
-    cells: Cells
+    cells: LossCells
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         """The same cells."""
         return self.cells
 
@@ -52,14 +52,14 @@ class Fixed:
 class Swapped:
     """The other direction of a part."""
 
-    inner: Source
+    inner: CellSource
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> LossCells:
         """The cells, swapped."""
         return self.inner.cells.swapped()
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         """The cells for delta(epsilon) of the other direction: its ratio crosses e^epsilon where this one crosses e^-epsilon."""
         return self.inner.at(-epsilon).swapped()
 
@@ -68,17 +68,17 @@ class Swapped:
 class Weighted:
     """A part together with a further independent event."""
 
-    inner: Source
+    inner: CellSource
     log_p: float
     log_q: float
     error: float
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> LossCells:
         """The cells, weighted."""
         return self.inner.cells.weighted(self.log_p, self.log_q, self.error)
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         """The cells for delta(epsilon), weighted."""
         shift = self.log_p - self.log_q
         inner = self.inner.at(epsilon - shift if math.isfinite(shift) else epsilon)
@@ -89,25 +89,25 @@ class Weighted:
 class Joined:
     """Parts that exclude each other, as one."""
 
-    inner: tuple[Source, ...]
+    inner: tuple[CellSource, ...]
     loose: tuple[float, float] = (0.0, 0.0)  # mass that may lie anywhere
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> LossCells:
         """The cells of all of them."""
         return self._with([s.cells for s in self.inner])
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         """The cells for delta(epsilon) of all of them."""
         return self._with([s.at(epsilon) for s in self.inner])
 
-    def _with(self, parts: list[Cells]) -> Cells:
+    def _with(self, parts: list[LossCells]) -> LossCells:
         found = joined(parts)
         return replace(found, loose=self.loose) if any(self.loose) else found
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class ProductPart:
     """Independent parts, each as often as its count says: their losses add."""
 
     parts: tuple[tuple[Tree, int], ...]
@@ -120,7 +120,7 @@ class Mixture:
     parts: tuple[Tree, ...]
 
 
-Tree: TypeAlias = Leaf | Product | Mixture
+Tree: TypeAlias = Leaf | ProductPart | Mixture
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def masses(tree: Tree, up: bool) -> Masses:
             # A probability: whatever rounding adds, the finite mass beside an infinite one is at most the rest.
             finite = min(found.mass, 1.0 - found.infinite) if up else found.mass
             return Masses(max(0.0, finite), found.infinite)
-        case Product(parts):
+        case ProductPart(parts):
             out = Masses(1.0, 0.0)
             for part, k in parts:
                 out = out.times(masses(part, up).power(k))
@@ -168,7 +168,7 @@ def factors(tree: Tree) -> int:
     match tree:
         case Leaf():
             return 1
-        case Product(parts):
+        case ProductPart(parts):
             return sum(k * factors(p) for p, k in parts)
         case Mixture(parts):
             return max(factors(p) for p in parts)
@@ -179,7 +179,7 @@ def leaves(tree: Tree) -> list[Leaf]:
     match tree:
         case Leaf():
             return [tree]
-        case Product(parts):
+        case ProductPart(parts):
             return [leaf for p, _ in parts for leaf in leaves(p)]
         case Mixture(parts):
             return [leaf for p in parts for leaf in leaves(p)]
@@ -190,13 +190,13 @@ def swapped(tree: Tree) -> Tree:
     match tree:
         case Leaf(source):
             return Leaf(_swapped(source))
-        case Product(parts):
-            return Product(tuple((swapped(p), k) for p, k in parts))
+        case ProductPart(parts):
+            return ProductPart(tuple((swapped(p), k) for p, k in parts))
         case Mixture(parts):
             return Mixture(tuple(swapped(p) for p in parts))
 
 
-def _swapped(source: Source) -> Source:
+def _swapped(source: CellSource) -> CellSource:
     match source:
         case Fixed(cells):
             return Fixed(cells.swapped())
@@ -206,14 +206,14 @@ def _swapped(source: Source) -> Source:
             return Swapped(source)
 
 
-def weighted(source: Source, log_p: float, log_q: float, error: float) -> Source:
+def weighted(source: CellSource, log_p: float, log_q: float, error: float) -> CellSource:
     """A part together with a further independent event that has these probabilities."""
     if isinstance(source, Fixed):
         return Fixed(source.cells.weighted(log_p, log_q, error))
     return source if log_p == log_q == error == 0.0 else Weighted(source, log_p, log_q, error)
 
 
-def together(sources: list[Source], loose: tuple[float, float] = (0.0, 0.0)) -> Source:
+def together(sources: list[CellSource], loose: tuple[float, float] = (0.0, 0.0)) -> CellSource:
     """Parts that exclude each other, as one; single outcomes with equal losses become one."""
     fixed = [s.cells for s in sources if isinstance(s, Fixed)]
     rest = [s for s in sources if not isinstance(s, Fixed)]
@@ -230,7 +230,7 @@ def extent(tree: Tree, up: bool) -> tuple[float, float]:
         case Leaf():
             loss = tree.losses(up).loss
             return (float(loss[0]), float(loss[-1])) if loss.size else (0.0, 0.0)
-        case Product(parts):
+        case ProductPart(parts):
             ends = [(extent(p, up), k) for p, k in parts]
             return sum(k * e[0] for e, k in ends), sum(k * e[1] for e, k in ends)
         case Mixture(parts):
@@ -243,7 +243,7 @@ def most(tree: Tree) -> float:
     match tree:
         case Leaf():
             return tree.cells.most
-        case Product(parts):
+        case ProductPart(parts):
             return sum(k * most(p) for p, k in parts)
         case Mixture(parts):
             return max(most(p) for p in parts)

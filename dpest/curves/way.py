@@ -12,14 +12,14 @@ from dpest.curves.cells import ROUND
 from dpest.curves.direct import delta_above, delta_below
 from dpest.curves.gaussian import gaussian_delta, gaussian_piece
 from dpest.curves.grid import moments
-from dpest.curves.pieces import Piece
-from dpest.curves.sums import Sum, multiplied
+from dpest.curves.pieces import DensityPiece
+from dpest.curves.sums import LossSum, multiplied
 from dpest.curves.tree import (
+    CellSource,
     Joined,
     Leaf,
     Mixture,
-    Product,
-    Source,
+    ProductPart,
     Swapped,
     Tree,
     Weighted,
@@ -52,12 +52,12 @@ class Way:
             return None
         if self.mu_squared:
             parts = (*parts, (Leaf(gaussian_piece(math.sqrt(self.mu_squared), self.mu_error)), 1))
-        return multiplied(parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else Product(parts))
+        return multiplied(parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else ProductPart(parts))
 
     @cached_property
-    def _sum(self) -> Sum:
+    def _sum(self) -> LossSum:
         assert self.whole is not None
-        return Sum(self.whole)
+        return LossSum(self.whole)
 
     def delta(self, epsilon: float, tolerance: float) -> tuple[float, float]:
         """delta(epsilon) from below and from above; with a largest loss m it is at most 1 - e^(epsilon - m)."""
@@ -156,16 +156,16 @@ def _whole_log_moment(tree: Tree, order: float, up: bool) -> float:
             if tree.losses(True).infinite <= 0:
                 return found
             return float(np.logaddexp(found, _beyond(tree.source, order, up, False)))
-        case Product(parts):
+        case ProductPart(parts):
             return math.fsum(k * _whole_log_moment(p, order, up) for p, k in parts)
         case Mixture(parts):
             return float(log_sum(np.array([_whole_log_moment(p, order, up) for p in parts])))
 
 
-def _beyond(source: Source, order: float, up: bool, swapped: bool) -> float:
+def _beyond(source: CellSource, order: float, up: bool, swapped: bool) -> float:
     """ln of a bound of E e^(order * loss) over what no cell of a part holds; infinite where nothing bounds it from above."""
     match source:
-        case Piece():
+        case DensityPiece():
             return source.log_moment_beyond(order, swapped)[1 if up else 0]
         case Swapped(inner):
             return _beyond(inner, order, up, not swapped)

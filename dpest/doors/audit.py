@@ -22,16 +22,16 @@ from dpest.run.progress import shown
 from dpest.run.streams import resolve_seed, stream
 from dpest.sampling.audit_result import AuditResult
 from dpest.sampling.audit_witness import AuditWitness
-from dpest.sampling.final import Bound, Question, bounded, keeps_state, plan
+from dpest.sampling.final import EventQuestion, FinalBound, bounded, keeps_state, plan
 from dpest.sampling.probe import probe, width
 from dpest.sampling.race import Runner
 from dpest.sampling.runs.blackbox import Form, Sampler, as_traced, sampler
 from dpest.sampling.runs.floats import has_fractions
 from dpest.sampling.scores.choose import trade_off
 from dpest.sampling.scores.screening import MOST_KEPT, SCREENED_ROWS, WIDE, differences
-from dpest.sampling.search import Found, search
+from dpest.sampling.search import FoundEvent, search
 from dpest.sampling.settings import Settings, checked
-from dpest.sampling.supply import Stage, Supply, Where, block_size
+from dpest.sampling.supply import ChunkSetup, Stage, Supply, block_size
 
 _BITS_SHARE = 5  # one part in so many of the samples answers for the representation
 _FEWEST_BITS, _MOST_BITS = 1_000, 20_000  # naive noise shows within some thousand
@@ -88,8 +88,8 @@ def audit(
         keywords: parameters of the mechanism.
 
     Returns:
-        An `AuditResult`: lower, the point estimate, the pair, the witness with its counts; `bits` speaks about the floating-point
-        representation of the outputs.
+        An `AuditResult` with lower, the point estimate, the pair, the witness with its counts; `bits` speaks about the
+        floating-point representation of the outputs.
 
     Example:
         >>> import dpest, random
@@ -111,7 +111,7 @@ def audit(
         notes = probe(source, inputs, used, pool)
         source = _narrowed(replace(source, width=width(source, inputs[0], used)), inputs, used)
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))
-        where = Where(pool, store, show)
+        where = ChunkSetup(pool, store, show)
         try:
             supply = Supply(source, inputs, block_size(source, settings.samples), used, where)
             result = _answered(supply, [Runner(p, at) for p, at in zip(chosen, places, strict=True)], settings)
@@ -180,27 +180,27 @@ def _has_bits(supply: Supply, runner: Runner) -> bool:
     return any(has_fractions(supply.get(place, Stage.TRAIN, 100).values) for place in runner.places)
 
 
-def _bits_found(supply: Supply, found: Found, settings: Settings) -> tuple[Found, Settings]:
+def _bits_found(supply: Supply, found: FoundEvent, settings: Settings) -> tuple[FoundEvent, Settings]:
     """The telling event of the representation, on the pair that leaks most, from samples that are there already."""
     share = min(max(settings.samples // _BITS_SHARE, min(_FEWEST_BITS, settings.samples)), _MOST_BITS)
     fewer = replace(settings, samples=share, features=("bits",), alpha=settings.alpha * _BITS_ALPHA)
     return search(supply, [replace(found.runner, features=())], fewer), fewer
 
 
-def _question(supply: Supply, found: Found, settings: Settings, first: int) -> Question:
-    return Question(
+def _question(supply: Supply, found: FoundEvent, settings: Settings, first: int) -> EventQuestion:
+    return EventQuestion(
         supply.sampler, found.pair, found.event, found.statement, settings.samples, supply.seed, settings.claim, first
     )
 
 
-def _bounded(supply: Supply, found: Found, settings: Settings, first: int) -> AuditResult:
+def _bounded(supply: Supply, found: FoundEvent, settings: Settings, first: int) -> AuditResult:
     """The bound on fresh samples."""
     question = _question(supply, found, settings, first)
     bound = bounded(question, plan(question, found.trace), supply.where)
     return _result(supply.sampler, found, settings, supply.seed, bound)
 
 
-def _result(source: Sampler, found: Found, settings: Settings, seed: int, bound: Bound) -> AuditResult:
+def _result(source: Sampler, found: FoundEvent, settings: Settings, seed: int, bound: FinalBound) -> AuditResult:
     counts, statement = bound.tally.counts, bound.statement
     if bound.tally.failure is not None and counts.trials_left == 0:
         raise MechanismError(bound.tally.failure)

@@ -13,8 +13,8 @@ from dpest.inputs.question import check_progress
 from dpest.results import Result
 from dpest.run.progress import showing
 
-_DOUBLINGS = 60
-_HALVINGS = 60
+_DOUBLINGS = 60  # the parameter is looked for from about 2^-60 to 2^60 times where one starts
+_HALVINGS = 60  # of an interval whose ends differ by a factor 2: more than the 52 after which neighbouring doubles are reached
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def calibrate(
         options: `n`, `adjacency`, `sensitivity`, `domain`, as for `dpest.prove`.
 
     Returns:
-        A `Calibration`: value, the bracket around the turning point, and the proof at the value.
+        A `Calibration` with value, the bracket around the turning point, and the proof at the value.
 
     Example:
         >>> import dpest

@@ -15,6 +15,7 @@ from dpest.exact.inference.paths import trace
 from dpest.lang.dist import RUN, Dist, conjunction, wrap
 from dpest.lang.nodes import Compare, Linear, Relation, Where, draws_of, is_node
 from dpest.laws.grid import Sample
+from dpest.numerics.links import Links
 from dpest.run.settings import sampling_samples
 from dpest.run.streams import stream
 from dpest.sampling.runs.joint_samples import joint_samples
@@ -145,10 +146,12 @@ def _refusal(flat: Flat) -> str | None:
 
 
 def _sharing(flat: Flat) -> tuple[tuple[int, ...], ...]:
-    groups: list[tuple[set[int], set[int]]] = []  # (positions, draws)
-    for i, x in enumerate(flat.leaves):
-        draws = {id(d) for d in draws_of(x)}
-        touching = [g for g in groups if g[1] & draws]
-        groups = [g for g in groups if g not in touching]
-        groups.append(({i}.union(*(g[0] for g in touching)), draws.union(*(g[1] for g in touching))))
-    return tuple(sorted(tuple(sorted(g[0])) for g in groups if len(g[0]) > 1))
+    """The positions of outputs that share draws, group by group."""
+    link = Links()
+    drawn = [[("draw", id(d)) for d in draws_of(x)] for x in flat.leaves]
+    for i, draws in enumerate(drawn):
+        link.join([("output", i), *draws])
+    groups: dict[object, list[int]] = {}
+    for i in range(len(drawn)):
+        groups.setdefault(link.root(("output", i)), []).append(i)
+    return tuple(sorted(tuple(g) for g in groups.values() if len(g) > 1))

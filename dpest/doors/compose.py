@@ -19,7 +19,7 @@ def compose(*items: Any, tolerance: float | None = None) -> Curve:
         tolerance: the relative width of delta(epsilon) to aim at; None for 1e-4.
 
     Returns:
-        A `Curve`: epsilon_at(delta), delta(epsilon), renyi(alpha), tradeoff(alpha), each with both ends.
+        A `Curve` with epsilon_at(delta), delta(epsilon), renyi(alpha), tradeoff(alpha), each with both ends.
 
     Example:
         >>> import dpest

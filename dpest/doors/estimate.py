@@ -14,9 +14,10 @@ from dpest.errors import ExactRefused, NotReplayable
 from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
 from dpest.lang.generators.swap import missing
+from dpest.numerics.effort import counted_effort
 from dpest.results import Result
 
-_LONG = 5.0  # seconds of an exact answer after which no second trace is made for its upper end
+_LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no second trace is made for its upper end
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -54,7 +55,7 @@ def estimate(
         keywords: parameters of the mechanism.
 
     Returns:
-        A `Result`: epsilon with lower and upper, evidence, the worst pair, the witness, a row for each pair.
+        A `Result` with epsilon with lower and upper, evidence, the worst pair, the witness, a row for each pair.
 
     Example:
         >>> import dpest
@@ -99,15 +100,17 @@ def _exactly(
     from dpest.doors.everywhere import over_all_inputs
     from dpest.exact.answer import estimate_exactly
 
-    found = _bounded(estimate_exactly(mechanism, pairs, params, patient=patient), mechanism, pairs, params)
+    with counted_effort() as effort:
+        found = estimate_exactly(mechanism, pairs, params, patient=patient)
+    if effort.work <= _LONG_WORK:
+        found = _bounded(found, mechanism, pairs, params)
     line = over_all_inputs(mechanism, pairs, params, adjacency, found.epsilon)
     return found if line is None else replace(found, notes=(*found.notes, line))
 
 
 def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
     """The result with a finite upper side where the values that the outputs are computed from give one."""
-    slow = found.method == "exact" and found.seconds > _LONG
-    if math.isfinite(found.upper) or found.lower == math.inf or slow:
+    if math.isfinite(found.upper) or found.lower == math.inf:
         return found
     from dpest.exact.processed import data_processing_bound, with_bound
 

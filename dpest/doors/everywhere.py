@@ -10,7 +10,7 @@ from dpest.errors import DpestError
 from dpest.exact.answer import collector_paused
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
-from dpest.exact.proof.upper import Question, proved_on, scope, traced_question
+from dpest.exact.proof.upper import ProofQuestion, proved_on, scope, traced_question
 from dpest.inputs.pairs import L1_PATTERNS, Pair
 from dpest.results import TIGHT
 from dpest.trace.limits import Limits
@@ -18,7 +18,7 @@ from dpest.trace.limits import Limits
 # What a proof may cost here: with 64 paths it takes 3 to 50 ms on the mechanisms that were tried, a third of the exact answer
 # at most; programs with more paths, or that decide on inputs alone, are left to `prove`.
 LIMITS = Limits(paths=64, work=4_000)
-_MOST_ROWS = 100
+_MOST_ROWS = 100  # of the data: the line about all inputs is added where its proof is cheap, and the programs grow with the rows
 
 
 def over_all_inputs(
@@ -29,7 +29,7 @@ def over_all_inputs(
     if asked is None:
         return None
     n, name = asked
-    question = Question(mechanism, params, n, name, 1.0, None, LIMITS, LIMITS.paths)
+    question = ProofQuestion(mechanism, params, n, name, 1.0, None, LIMITS, LIMITS.paths)
     try:
         with collector_paused():
             traced = traced_question(question)

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from dpest.doors.search import Found, farthest_pair, lower_side
+from dpest.doors.search import WorstFound, farthest_pair, lower_side
 from dpest.doors.table import Sweep
 from dpest.errors import DpestError, ExactRefused, InvalidInput, InvalidLaw, NotAffine, RandomTruth, UnsupportedOperation
 from dpest.exact.answer import collector_paused, estimate_exactly
@@ -18,8 +18,8 @@ from dpest.exact.proof.adjacency import finite_values
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.finite import adjacent_pairs, symmetry_key
 from dpest.exact.proof.gaussian import GaussianProof, gaussian_proof
-from dpest.exact.proof.symbols import Unknown
-from dpest.exact.proof.upper import Question, Upper, scope, upper_side
+from dpest.exact.proof.symbols import UnknownInput
+from dpest.exact.proof.upper import ProofQuestion, Upper, scope, upper_side
 from dpest.exact.proof.wording import obstacle_text
 from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import check_adjacency, check_keywords, check_mechanism, check_progress
@@ -132,7 +132,7 @@ def proved_bound(
 
 def _question(
     mechanism: Callable[..., Any], n: Any, adjacency: Any, sensitivity: Any, domain: Any, params: dict[str, Any]
-) -> Question:
+) -> ProofQuestion:
     """The arguments, checked before any work."""
     check_mechanism(mechanism)
     check_keywords(mechanism, params, prove)
@@ -146,10 +146,10 @@ def _question(
         raise InvalidInput(f"sensitivity must be a positive finite number, got {sensitivity!r}")
     if name == "add_remove" and n is None:
         raise InvalidInput('adjacency="add_remove" takes a row away: give n=..., the number of rows')
-    return Question(mechanism, params, None if n is None else int(n), name, float(sensitivity), domain)
+    return ProofQuestion(mechanism, params, None if n is None else int(n), name, float(sensitivity), domain)
 
 
-def _proved(question: Question, start: float, show: Progress) -> Result:
+def _proved(question: ProofQuestion, start: float, show: Progress) -> Result:
     """Unknown inputs: alignments from above, the pair that they name from below."""
     upper: Upper | None = None
     reason = ""
@@ -160,7 +160,7 @@ def _proved(question: Question, start: float, show: Progress) -> Result:
         raise InvalidInput(_needs_a_number(question, str(error).split(":")[0].split(" (")[0])) from error
     except NotAffine as error:
         reason = str(error)
-        if any(isinstance(d.law, Unknown) for x in error.values for d in draws_of(x)):
+        if any(isinstance(d.law, UnknownInput) for x in error.values for d in draws_of(x)):
             raise InvalidInput(_needs_a_number(question, "the scale of a draw or a factor cannot be a random value")) from error
     except ExactRefused as error:
         reason = str(error)
@@ -171,7 +171,7 @@ def _proved(question: Question, start: float, show: Progress) -> Result:
     return _result(question, upper, found, reason, start, normal)
 
 
-def _needs_a_number(question: Question, what: str) -> str:
+def _needs_a_number(question: ProofQuestion, what: str) -> str:
     said = what.replace("a random value", "an unknown input")
     return (
         f"prove(...) runs {question.name} on unknown inputs, and {said}: give domain=[...], a finite set whose pairs are all "
@@ -180,7 +180,7 @@ def _needs_a_number(question: Question, what: str) -> str:
 
 
 def _result(
-    question: Question, upper: Upper | None, found: Found, reason: str, start: float, normal: GaussianProof | None
+    question: ProofQuestion, upper: Upper | None, found: WorstFound, reason: str, start: float, normal: GaussianProof | None
 ) -> Result:
     certificate = None if upper is None else upper.certificate
     bound = math.inf if certificate is None else rounded_up(certificate.bound)
@@ -219,7 +219,7 @@ def _result(
     )
 
 
-def _method(certificate: Any, found: Found) -> str:
+def _method(certificate: Any, found: WorstFound) -> str:
     tried = f"{found.tried} pair{'s' if found.tried != 1 else ''} looked at from below"
     if certificate is None:
         return f"no alignment for every path; {tried}"
@@ -227,7 +227,7 @@ def _method(certificate: Any, found: Found) -> str:
     return f"alignments of {regions} region{'s' if regions != 1 else ''} of runs, checked in rationals; {tried}"
 
 
-def _enumerated(question: Question, values: list[Any], start: float) -> Result:
+def _enumerated(question: ProofQuestion, values: list[Any], start: float) -> Result:
     """A finite domain: the exact loss of every adjacent pair, one for each class of equal ones."""
     chosen = list(_up_to_symmetry(question, adjacent_pairs(values, question.n, question.adjacency, question.sensitivity)))
     if not chosen:
@@ -258,7 +258,7 @@ def _few(pairs: Sequence[PairResult], worst: PairResult) -> tuple[PairResult, ..
     return tuple(pairs) if len(pairs) <= 100 else (worst,)
 
 
-def _up_to_symmetry(question: Question, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[int, Any, Any]]:
+def _up_to_symmetry(question: ProofQuestion, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[int, Any, Any]]:
     """(how many, left, right) of one pair for each class of pairs with equal losses."""
     traces: dict[str, Trace] = {}
 

@@ -19,8 +19,8 @@ from dpest.exact.loss.compare import Comparison, compare
 from dpest.exact.proof.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
-from dpest.exact.proof.upper import Question, Upper
-from dpest.exact.proof.worst import Named, landmarks, named_pairs
+from dpest.exact.proof.upper import ProofQuestion, Upper
+from dpest.exact.proof.worst import NamedPair, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.numerics.effort import counted_effort
 from dpest.numerics.rationals import exact
@@ -32,8 +32,8 @@ ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # that are named get some 5 s of it, other candidates 3 s, the local search 2 s; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
 _NAMED_WORK = 500_000
-_OTHER_WORK = 300_000
-_LOCAL_WORK = 200_000
+_OTHER_WORK = 300_000  # see above
+_LOCAL_WORK = 200_000  # see above
 _SLOW_WORK = 50_000  # per pair, on one form of output: all forms together would take minutes
 # For one pair: the dearest of the gallery (two sparse vectors side by side) takes 410,000, and half of this leaves the largest
 # sums of maxima without a pair. Pairs that take more are left out.
@@ -41,9 +41,9 @@ _PAIR_WORK = 1_000_000
 _QUICK_WORK = 20_000  # for one pair at first, where there is no bound
 _OVERHEAD = 300  # what a pair takes beside the work that is counted: 1 to 8 ms on small mechanisms
 _LARGE = 1e4  # a loss that is as good as infinite: larger ones are not looked for
-_MOST_TRIES = 400
+_MOST_TRIES = 400  # pairs in all
 _MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
-_CORNERS = 80
+_CORNERS = 80  # random corners of the set of differences, where no corner is named
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 
@@ -51,15 +51,15 @@ Ask = Callable[[Pair], PairResult]
 
 
 @dataclass(frozen=True)
-class Found:
+class WorstFound:
     """The pair of largest loss, and how many were looked at."""
 
     best: PairResult | None
     tried: int
 
 
-class _Search:
-    def __init__(self, question: Question, bound: float, show: Progress) -> None:
+class _PairSearch:
+    def __init__(self, question: ProofQuestion, bound: float, show: Progress) -> None:
         self.question, self.bound, self.show = question, bound, show
         self.best: PairResult | None = None
         self.tried = 0
@@ -110,17 +110,17 @@ def _asked(pair: Pair, ask: Ask) -> PairResult | None:
         return None
 
 
-def lower_side(question: Question, upper: Upper | None, show: Progress = silent) -> Found:
+def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = silent) -> WorstFound:
     """The pair of largest loss that was found."""
     bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
-    search = _Search(question, bound, show)
+    search = _PairSearch(question, bound, show)
     # Without a bound an infinite loss is looked for, which shows quickly where it shows at all: dear pairs wait.
     most = _PAIR_WORK if bound < math.inf else _QUICK_WORK
     if upper is not None:
         forms = _Forms(question, upper)
         _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_WORK, most)
     if bound < math.inf and search.work > _SLOW_WORK * search.tried:
-        return Found(search.best, search.tried)
+        return WorstFound(search.best, search.tried)
     if not search.tight:
         whole = _whole(question)
         _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_WORK, most)
@@ -128,10 +128,12 @@ def lower_side(question: Question, upper: Upper | None, show: Progress = silent)
         search.look_again()
     if not search.tight:
         _climb(search, question)
-    return Found(search.best, search.tried)
+    return WorstFound(search.best, search.tried)
 
 
-def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: float, show: Progress = silent) -> Found:
+def farthest_pair(
+    question: ProofQuestion, upper: Upper | None, found: WorstFound, mu: float, show: Progress = silent
+) -> WorstFound:
     """The pair of infinite loss that is easiest to tell apart: at a distance of mu nothing is farther."""
     goal = math.erf(mu / math.sqrt(8)) * (1 - ENOUGH)  # the total variation of two normal laws
     best, most, tried = found.best, -1.0, found.tried
@@ -150,7 +152,7 @@ def farthest_pair(question: Question, upper: Upper | None, found: Found, mu: flo
             best, most = result, distance
         if most >= goal or work > _OTHER_WORK:
             break
-    return Found(best, tried)
+    return WorstFound(best, tried)
 
 
 def _distance(pair: Pair, ask: Ask) -> tuple[PairResult | None, float]:
@@ -163,7 +165,7 @@ def _distance(pair: Pair, ask: Ask) -> tuple[PairResult | None, float]:
         return None, 0.0
 
 
-def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
+def _far_apart(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     """Each kind of difference at its full size: from the lowest of the values that matter to the highest that is allowed."""
     if upper is None:
         return
@@ -187,7 +189,7 @@ def _far_apart(question: Question, upper: Upper | None) -> Iterator[Pair]:
         yield Pair("", inputs.fill(base), inputs.fill(far))
 
 
-def _whole(question: Question) -> Ask:
+def _whole(question: ProofQuestion) -> Ask:
     """The exact loss of a pair, over all outputs."""
 
     def ask(pair: Pair) -> PairResult:
@@ -200,13 +202,13 @@ def _whole(question: Question) -> Ask:
 class _Forms:
     """The loss of a named pair on outputs of the form that it was named for: the other runs need not be looked at."""
 
-    def __init__(self, question: Question, upper: Upper) -> None:
+    def __init__(self, question: ProofQuestion, upper: Upper) -> None:
         self.question, self.traced = question, upper.traced
         programs = self.traced.programs
         self.able = not self.traced.symbols.derived and all(separate_forms(p) for p in programs)
         self.measures = Measures()
 
-    def asked(self, named: Named) -> Ask:
+    def asked(self, named: NamedPair) -> Ask:
         """How the loss of a named pair is found."""
         if not self.able or named.key is None:
             return _whole(self.question)
@@ -230,7 +232,7 @@ def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
     return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
 
 
-def _try_all(search: _Search, pairs: Iterable[tuple[Pair, Ask]], work: int, each: int = _PAIR_WORK) -> None:
+def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, Ask]], work: int, each: int = _PAIR_WORK) -> None:
     end = search.work + work
     for pair, ask in pairs:
         search.look(pair, ask, each)
@@ -238,7 +240,7 @@ def _try_all(search: _Search, pairs: Iterable[tuple[Pair, Ask]], work: int, each
             return
 
 
-def _candidates(question: Question, upper: Upper | None) -> Iterator[Pair]:
+def _candidates(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
     inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
     yield from _far_apart(question, upper)
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
@@ -248,7 +250,7 @@ def _candidates(question: Question, upper: Upper | None) -> Iterator[Pair]:
     yield from _corners(question, inputs, [] if upper is None else landmarks(upper.traced))
 
 
-def _corners(question: Question, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
+def _corners(question: ProofQuestion, inputs: Inputs, marks: list[float]) -> Iterator[Pair]:
     """Values at the ends of their domains, next to the program's own constants, and far out, changed to other such values."""
     rng = np.random.default_rng(0)
     ends = [_ends(f, question.sensitivity, marks) for f in inputs.fields]
@@ -285,7 +287,7 @@ def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
     return sorted({float(round(v)) if f.whole else v for v in listed})
 
 
-def _climb(search: _Search, question: Question) -> None:
+def _climb(search: _PairSearch, question: ProofQuestion) -> None:
     """Moves both inputs of the best pair together, by steps that shrink where they do not help."""
     end = search.work + _LOCAL_WORK
     rng = np.random.default_rng(1)

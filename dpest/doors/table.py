@@ -78,12 +78,17 @@ class Sweep:
         figure = upward("new_figure")(3.6)
         axes = figure.add_subplot()
         finite = [(v, r) for v, r in self.rows if math.isfinite(r.upper)]
-        axes.plot([v for v, _ in finite], [r.upper for _, r in finite], "o-", label="upper")
-        axes.plot([v for v, _ in finite], [r.lower for _, r in finite], "s--", label="lower")
-        axes.set_xlabel(self.parameter)
-        axes.set_ylabel("epsilon")
-        axes.set_title(self.trend)
-        axes.legend()
+        at = [v for v, _ in finite]
+        if all(r.tight for _, r in finite):
+            axes.plot(at, [r.epsilon for _, r in finite], "o-", color="black", label="epsilon, both ends")
+        else:
+            axes.plot(at, [r.upper for _, r in finite], "o-", color="black", label="upper end")
+            axes.plot(at, [r.lower for _, r in finite], "s--", color="black", markerfacecolor="white", label="lower end")
+        axes.set(xlabel=self.parameter, ylabel="epsilon")
+        axes.set_ylim(bottom=0)
+        name = f"{self.rows[0][1].mechanism}: " if self.rows else ""
+        axes.set_title(f"{name}{self.trend}", fontsize="medium")
+        axes.legend(frameon=False)
         return figure
 
 

@@ -11,18 +11,19 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from dpest.errors import ExactRefused
+from dpest.errors import ExactRefused, MechanismError
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
-from dpest.exact.loss.compare import Comparison, Loss, Proof, compare, is_open
+from dpest.exact.loss.compare import Comparison, Loss, OtherProof, compare, is_open
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.undone import undone
 from dpest.exact.loss.witness import describe
 from dpest.inputs.pairs import Pair
 from dpest.numerics.effort import limited_effort
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
-from dpest.run.settings import Sides, sides_kept
+from dpest.run.settings import Sides, keeping_sides, sides_kept
 from dpest.trace.against_program import SECONDS
+from dpest.trace.execute import is_rewritten
 from dpest.trace.explore import Trace
 from dpest.trace.limits import LIMITS, Limits
 
@@ -50,12 +51,15 @@ def estimate_exactly(
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                 return _estimate(mechanism, pairs, params, LIMITS, seen)
         except (ExactRefused, RecursionError) as refusal:
-            if not any(t.together for t in seen):
+            if not seen or keeping_sides() is not Sides.AS_NEEDED or not is_rewritten(mechanism):
                 raise
-            try:  # what the sides of its `if` statements have in common may be beyond inference, and each path within it
-                with sides_kept(Sides.APART), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
-                    return _estimate(mechanism, pairs, params, _LIMITS_APART, [])
-            except ExactRefused as second:
+            # What the sides of its `if` statements have in common may be beyond inference, and each path within it; or else
+            # paths that are too many together may be independent choices, which stay apart where sides are kept together.
+            kept, limits = (Sides.APART, _LIMITS_APART) if any(t.together for t in seen) else (Sides.TOGETHER, LIMITS)
+            try:
+                with sides_kept(kept), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
+                    return _estimate(mechanism, pairs, params, limits, [])
+            except (ExactRefused, MechanismError, RecursionError) as second:
                 raise (refusal if isinstance(refusal, ExactRefused) else second) from None
 
 
@@ -129,11 +133,11 @@ def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = No
     return replace(found, forward=forward, backward=backward)
 
 
-def _alignments(left: Trace, right: Trace) -> Callable[[], Proof]:
+def _alignments(left: Trace, right: Trace) -> Callable[[], OtherProof]:
     """The alignments of the two programs, once they are asked for."""
 
     @cache
-    def made() -> Proof:
+    def made() -> OtherProof:
         from dpest.exact.proof.align import Alignments
 
         return Alignments(*undone(left, right)[:2])
@@ -174,10 +178,11 @@ def pair_result(pair: Pair, comparison: Comparison, again: Callable[[], Comparis
     forward, backward = comparison.forward, comparison.backward
     left = forward.value >= backward.value
     worse = forward if left else backward
+    lower = max(0.0, forward.lower, backward.lower)
     return PairResult(
         pair,
-        worse.value,
-        max(0.0, forward.lower, backward.lower),
+        max(worse.value, lower),
+        lower,
         max(forward.upper, backward.upper),
         forward.value,
         backward.value,

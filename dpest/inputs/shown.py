@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 LONG = 24  # values of an input that a person still reads; two such lists fill two lines of the text
+MANY = 3  # letters of which an event asks nothing, that are still named
 ENDS = (8, 4)  # how many are shown of a longer one, at its beginning and at its end
 LONGEST = 600  # characters of one text, about six lines
 _LETTER = re.compile(r"x\d+")
@@ -76,20 +77,30 @@ def is_long(data: Any) -> bool:
     return isinstance(data, list | tuple | np.ndarray) and len(data) > LONG
 
 
+def raised(error: BaseException) -> str:
+    """An exception of the user's code in one line."""
+    said = one_line(str(error))
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
 def brief_event(words: str) -> str:
     """An event as a person reads it: long outputs by runs of equal values or by their ends, and only what is asked of some."""
     output, found, clauses = words.partition(" with ")
     output = _LIST.sub(_brief_list, output)
-    asked = clauses.split(", ")
-    if len(asked) > LONG:
-        asked = [clause for clause in asked if not clause.startswith("any ")] or ["any values"]
-        more = len(asked) - sum(ENDS)
-        clauses = ", ".join(_ends(asked)) + (f" ({len(asked):,} conditions)" if more > 0 else "")
-    return _cut(output + found + clauses)
+    every = clauses.split(", ")
+    asked = [clause for clause in every if not clause.startswith("any ")]
+    if len(every) - len(asked) > MANY:  # a letter of which nothing is asked may be anything
+        every = asked or ["any values for the letters"]
+    count = f" ({len(every):,} conditions)" if len(every) > sum(ENDS) else ""
+    return _cut(output + found + ", ".join(_ends(every)) + count)
+
+
+def one_line(text: str) -> str:
+    """A text of several lines or many words in one line, by its ends where it is long."""
+    return _cut(" ".join(text.split()))
 
 
 def _cut(text: str) -> str:
-    """A text of many words by its ends."""
     if len(text) <= LONGEST:
         return text
     head, tail = text[: LONGEST * 2 // 3].rsplit(" ", 1)[0], text[-LONGEST // 4 :].split(" ", 1)[-1]

@@ -56,6 +56,9 @@ class Bits:
     def __rshift__(self, places: Any) -> Any:
         return self // (1 << operator.index(places))  # type: ignore[operator]
 
+    def __rrshift__(self, number: Any) -> Any:
+        return number >> operator.index(self)  # type: ignore[arg-type]
+
 
 def both_bits(operation: _Bitwise, left: Any, right: Any, point: Callable[[Any], Any]) -> Any:
     """`left & right` and the like of two nodes (or plain values); `point` is the number that a value has on this path."""

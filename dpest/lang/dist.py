@@ -52,7 +52,7 @@ from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
 from dpest.numerics.rationals import common_measure, exact
 
-MOST = 1.7e308
+MOST = 1.7e308  # plain numbers below take the short way; what is close to overflow (1.798e308) takes the long one, which says so
 
 __all__ = ["RUN", "Dist", "Interval", "compare", "conjunction", "negate", "rounded", "truth", "unwrap", "wrap"]
 

@@ -14,10 +14,26 @@ from typing import Any
 import numpy as np
 
 from dpest.lang.logic import compare, conjunction
-from dpest.lang.nodes import Apply, Extreme, Function, Node, Pick, Quotient, Relation, Where, linear, scaled
+from dpest.lang.nodes import (
+    NODES,
+    Apply,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Pick,
+    Product,
+    Quotient,
+    Relation,
+    Where,
+    combine,
+    draws_of,
+    linear,
+    scaled,
+)
 from dpest.lang.spans import is_smooth, span
 from dpest.numerics.elementary import SQUARE, Elementary, Kind
-from dpest.numerics.rationals import Rational, exact
+from dpest.numerics.rationals import ZERO, Rational, exact
 
 Call = Callable[[Any], Any]
 
@@ -47,13 +63,14 @@ def elementary(name: str, node: Node, call: Call) -> Any:
     function = ELEMENTARY[name]
     if function.kind is Kind.TAN and not _surely_inside(function, node):
         return Apply(call, (node,))
-    return _guarded(function, node, call)
+    parts = _log_of_factors(function, node, call)
+    return _guarded(function, node, call) if parts is None else parts
 
 
 def inside(name: str, node: Node) -> Any:
     """Whether a value lies where a function of the standard library does not raise: a truth node, or a plain bool."""
     function = ELEMENTARY[name]
-    if _surely_inside(function, node):
+    if _surely_inside(function, node) or (function.kind is Kind.LOG and _positive_factors(node) is not None):
         return True
     low, high = function.domain
     parts = []
@@ -64,9 +81,46 @@ def inside(name: str, node: Node) -> Any:
     return conjunction(tuple(parts))
 
 
-def bare_function(name: str, node: Node, call: Call) -> Function:
+def bare_function(name: str, node: Node, call: Call) -> Any:
     """A function of a value that is known to lie in its domain."""
-    return Function(ELEMENTARY[name], node, call)
+    parts = _log_of_factors(ELEMENTARY[name], node, call)
+    return Function(ELEMENTARY[name], node, call) if parts is None else parts
+
+
+def _log_of_factors(function: Elementary, node: Node, call: Call) -> Linear | None:
+    """log(u * v) as log(u) + log(v), and log(u / v) as a difference, where the factors are surely positive; None for others."""
+    factors = _positive_factors(node) if function.kind is Kind.LOG else None
+    if factors is None:
+        return None
+    total = Linear((), ZERO)
+    for part, sign in factors:
+        one = Function(function, part, call) if isinstance(part, NODES) else function.at(exact(part))
+        total = combine(total, linear(one) if isinstance(part, NODES) else Linear((), one), sign)
+    return total
+
+
+def _positive_factors(node: Any) -> list[tuple[Any, int]] | None:
+    """The factors of a product or a quotient of continuous values, and whether each is above or below the line."""
+    match node:
+        case Linear(terms=((Product() | Quotient() as inner, c),), constant=constant) if not constant and c > 0:
+            rest = _positive_factors(inner)
+            return None if rest is None else [(float(c), 1), *rest] if exact(float(c)) == c else None
+        case Product(left=left, right=right) if left is not right:
+            factors = [(left, 1), (right, 1)]
+        case Quotient(left=left, right=right):
+            factors = [(left, 1), (right, -1)]
+        case _:
+            return None
+    if {id(d) for d in draws_of(factors[0][0])} & {id(d) for d in draws_of(factors[1][0])}:
+        return None  # a function of one draw, which is known as such
+    return factors if all(_surely_positive(x) for x, _ in factors) else None
+
+
+def _surely_positive(x: Any) -> bool:
+    if not isinstance(x, NODES):
+        return bool(x > 0)
+    least = span(x)[0]
+    return is_smooth(x) and least is not None and least >= 0
 
 
 def _guarded(function: Elementary, node: Node, call: Call) -> Any:

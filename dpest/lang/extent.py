@@ -34,7 +34,7 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.law import Discrete
 
-_MOST_EXACT = 2.0**53
+_MOST_EXACT = 2.0**53  # whole multiples of the grain up to here are exact as doubles
 _FAR = -60.0  # ln of the mass beyond which the values of an infinite law are not looked at
 
 

@@ -6,16 +6,22 @@ import operator
 from functools import lru_cache
 from typing import Any
 
+from dpest.lang import extent
 from dpest.lang.nodes import NODES, All, Compare, Draw, Node, Not, Relation, combine, linear
+from dpest.lang.plain import missing_draws
 
 _OPERATORS = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
 
 
 def compare(relation: Relation, left: Any, right: Any) -> Any:
-    """The truth of `left relation right` as a node, or a plain bool where no draw is left in the difference."""
+    """The truth of `left relation right` as a node, or a plain bool where no draw is left in the difference.
+
+    Draws with finitely many points that cancel leave a node too, unless the author's arithmetic is exact: rounding may decide.
+    """
     difference = combine(linear(left), linear(right), -1)
-    if difference.terms:
-        return Compare(relation, difference, (_OPERATORS[relation], (left, right)))
+    one = Compare(relation, difference, (_OPERATORS[relation], (left, right)))
+    if difference.terms or _rounds(one):
+        return one
     match relation:
         case Relation.GE:
             return difference.constant >= 0
@@ -23,6 +29,13 @@ def compare(relation: Relation, left: Any, right: Any) -> Any:
             return difference.constant > 0
         case Relation.EQ:
             return difference.constant == 0
+
+
+def _rounds(one: Compare) -> bool:
+    """Whether draws with finitely many points are behind a comparison, and what is computed from them is rounded."""
+    if one.written is None or not any(isinstance(x, NODES) for x in one.written[1]) or one.written[1][0] is one.written[1][1]:
+        return False
+    return all(getattr(d.law, "finite", False) for d in missing_draws(one, {})) and not extent.compared(one).exact
 
 
 @lru_cache(maxsize=1 << 12)

@@ -59,6 +59,7 @@ def _known(unit: Callable[[Any], Any], scale: Any) -> Any:
 
 
 _LAWS: dict[Any, Any] = {}
+# Laws that are kept, some hundred bytes each: a program that draws at ever new scales must not fill the memory.
 _MOST_LAWS = 10_000
 
 

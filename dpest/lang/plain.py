@@ -31,7 +31,7 @@ from dpest.lang.nodes import (
 from dpest.numerics.rationals import exact
 
 
-class Unknown(Exception):
+class Undetermined(Exception):
     """A value that the given numbers do not determine."""
 
 
@@ -54,7 +54,7 @@ def evaluate(node: Any, known: Mapping[int, Any]) -> Any:
         stack.pop()
     found = values[id(node)]
     if found is _UNKNOWN:
-        raise Unknown
+        raise Undetermined
     return found
 
 

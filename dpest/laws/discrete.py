@@ -16,8 +16,8 @@ from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats, log1mexp, log_diff
 from dpest.numerics.rationals import Rational, exact
 
-MASS_TOLERANCE = 1e-9
-MOST_POINTS = 1_000_000
+MASS_TOLERANCE = 1e-9  # how far probabilities that are given as floats may be from adding up to 1
+MOST_POINTS = 1_000_000  # of a law that are listed one by one: 16 MB for points and logarithms
 MOST_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 

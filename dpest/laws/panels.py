@@ -15,7 +15,7 @@ from dpest.laws.law import Continuous, Rng
 from dpest.numerics.logspace import Floats, log1mexp, log_diff
 from dpest.numerics.quadrature import NODES, ORDER, TO_COEFFICIENTS, rounding
 
-_HALVINGS = 40
+_HALVINGS = 40  # down to 1e-12 of the first panel; what is missed there is in the error
 _MOST = 20_000  # panels that one round may hold before no more are halved
 NEGLIGIBLE = 800.0  # how many nats below the largest value a tabulated density ends
 _SHORT = 100.0

@@ -288,6 +288,19 @@ class ScipyDiscrete(_Standard, Discrete):
         bound = np.asarray(bound, float)
         return np.asarray(np.minimum(np.ceil(bound) - 1 if strict else np.floor(bound), self.support[1]))
 
+    def asymptote(self, side: int) -> Asymptote | None:
+        return None if self.identity else scipy_tails.right_tail_of_points(self.name, self.shapes, side)
+
+    @property
+    def geometric(self) -> bool:
+        """Whether each point after the first has the same share of what the one before it has."""
+        return self.name == "geom" and not self.identity
+
+    @property
+    def outgrows_exponentials(self) -> bool:
+        """Whether the ratio of one probability to the next grows without bound on every side on which there are points."""
+        return not self.identity and scipy_tails.outgrows_exponentials(self.name)
+
     @cached_property
     def _sums(self) -> tuple[float, Floats, Floats]:
         """The first tabulated point, and ln of the sums from either side up to (from) each point."""

@@ -10,6 +10,7 @@ from scipy.special import betaln, gammaln
 
 from dpest.laws.asymptote import Asymptote, exponential, powerlike
 from dpest.numerics.logspace import Floats
+from dpest.numerics.rationals import exact
 
 _Declared = Callable[..., Asymptote | None]
 
@@ -85,3 +86,19 @@ def student_curvature(nu: float, low: Floats, high: Floats) -> Floats:
     far = np.maximum(np.abs(low), np.abs(high))
     square = np.clip(turn, near, far) ** 2
     return np.asarray((nu + 1) * (square - nu) / (nu + square) ** 2)
+
+
+def right_tail_of_points(name: str, shapes: tuple[float, ...], side: int) -> Asymptote | None:
+    """How the probabilities of a law on whole numbers decay; a geometric law is its asymptote from its first point on."""
+    if name != "geom" or side < 0 or shapes[0] >= 1:
+        return None
+    step = math.log1p(-shapes[0])
+    return Asymptote(math.log(shapes[0]) - step, rate=exact(-step))
+
+
+def outgrows_exponentials(name: str) -> bool:
+    """Whether the probabilities of a law on whole numbers are log-concave and fall faster than any exponential.
+
+    The ratio of one to the next then grows without bound: were it bounded far out, it would have a limit, being monotone.
+    """
+    return name in ("poisson", "skellam")

@@ -17,7 +17,7 @@ Tail = Callable[..., Any]
 
 # A bound moves outward by this much relative to itself: more than the error of the incomplete beta function.
 _OUTWARD = 1e-11
-_STEPS = 200
+_STEPS = 200  # of a bisection: 63 halve 700 nats to the last digit of a double
 
 
 def lower(k: ArrayLike, n: ArrayLike, alpha: float) -> Any:
@@ -38,11 +38,6 @@ def upper(k: ArrayLike, n: ArrayLike, alpha: float) -> Any:
     some = hits < trials
     bound[some] = _beta_quantile(hits[some] + 1, trials[some] - hits[some], level, betaincc, betainccinv)
     return np.minimum(bound * (1 + _OUTWARD), 1.0)[()]
-
-
-def clopper_pearson(k: ArrayLike, n: ArrayLike, alpha_each_side: float) -> tuple[Any, Any]:
-    """Both one-sided bounds; together they miss with probability at most twice `alpha_each_side`."""
-    return lower(k, n, alpha_each_side), upper(k, n, alpha_each_side)
 
 
 def ratio_lower(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, alpha: float) -> Any:

@@ -18,7 +18,7 @@ from scipy import special
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 Floats = npt.NDArray[np.float64]
-_BITS = 256
+_BITS = 256  # of the multiple-precision value whose rounding to a double is then right beyond doubt
 _FAR = 5000  # arguments of exp, sinh, ...: beyond, values have more digits than anything here needs
 _LOG_2PI = math.log(2 * math.pi)
 

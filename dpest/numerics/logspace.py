@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-LOG_HALF = -0.6931471805599453
+LOG_HALF = -math.log(2)  # beyond, ln(1 - e^x) loses digits the other way
 
 
 def log_diff(larger: npt.ArrayLike, smaller: npt.ArrayLike) -> Floats:

@@ -16,19 +16,19 @@ from scipy.special import ndtr
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_WIDTHS = 50
-_FEWEST_STEPS = 10
-_NUMBERS_PER_STEP = 6
-_POINTS = 400
-_MOST = 500
-_SHELL = 0.8
-_SHELLS = 0.1
-_TINY = 1e-300
+_WIDTHS = 50  # of the family of priors, from 2 % of the largest number to all of it: 8 % from one to the next
+_FEWEST_STEPS = 10  # of the fit of a mixture
+_NUMBERS_PER_STEP = 6  # many numbers tell more of the mixture, and are worth more steps
+_POINTS = 400  # even places at which the law of the largest is worked out, beside the ends of all shells
+_MOST = 500  # numbers that are looked at, the largest ones: the table of numbers and places stays below 5 MB
+_SHELL = 0.8  # inner radius of a shell: numbers that are all about as large
+_SHELLS = 0.1  # the share of shells before anything is seen: most numbers are taken to be spread out
+_TINY = 1e-300  # keeps quotients finite
 # Errors that a leader stays ahead by, and how many times its error makes a number badly known: so the estimate for two-sided
 # geometric noise of scale 1 from 10^5 samples is 3 % above the truth on average (without this rule 13 %), and estimates of
 # sparse vectors, whose outcomes are all known about equally well, stay as they are.
 _SURE = 2.0
-_BADLY_KNOWN = 2.0
+_BADLY_KNOWN = 2.0  # times the leader's error, see above
 # How soon a leader counts as alone: its weight is (the sum of squared chances to be the largest) to this power.
 _ALONE = 6
 

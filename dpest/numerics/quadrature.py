@@ -20,13 +20,13 @@ Rows = npt.NDArray[np.intp]
 # (row of each panel, points: panels x nodes) -> (ln f, relative error of f)
 LogFunction = Callable[[Rows, Floats], tuple[Floats, Floats | float]]
 
-ORDER = 24
+ORDER = 24  # points of the Gauss rule, exact up to degree 47: more cost time on easy panels, fewer halve hard ones more often
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
 # Legendre coefficients from values at the nodes: exact for polynomials below degree 2 * ORDER - 1.
 TO_COEFFICIENTS = (np.polynomial.legendre.legvander(NODES, ORDER - 1) * WEIGHTS[:, None]).T * (np.arange(ORDER)[:, None] + 0.5)
 TAIL = np.ascontiguousarray(TO_COEFFICIENTS[-3:].T)
-TOLERANCE = 1e-14
-_HALVINGS = 48
+TOLERANCE = 1e-14  # relative: a panel whose error is below this share of the whole is not halved
+_HALVINGS = 48  # down to 4e-15 of the first panel, nearly as narrow as the rounding of its ends allows
 _BLOCK = 1 << 17  # panels evaluated at once
 _MOST_SCALES = 100.0  # length of a gap between breaks, in scales, up to which halving alone finds what is in it
 _MOST = 1 << 20  # panels that one round may hold before no more are halved
@@ -41,7 +41,7 @@ class Integrals:
 
 
 @dataclass
-class _Panels:
+class _OpenPanels:
     """Panels still to be accepted: the row they belong to, their ends."""
 
     row: Rows
@@ -82,15 +82,15 @@ def rounding(logs: Floats) -> Floats:
     return 1e-15 * (4.0 + np.where(np.isfinite(logs), np.abs(logs), 0.0))
 
 
-def _panels(edges: Floats) -> _Panels:
+def _panels(edges: Floats) -> _OpenPanels:
     low, high = edges[:, :-1], edges[:, 1:]
     # Ends that differ by rounding alone bound nothing.
     wide = high - low > 1e-15 * np.maximum(np.abs(low), np.abs(high))
     row = np.broadcast_to(np.arange(edges.shape[0])[:, None], low.shape)
-    return _Panels(row[wide], low[wide], high[wide])
+    return _OpenPanels(row[wide], low[wide], high[wide])
 
 
-def _measure(log_f: LogFunction, panels: _Panels) -> tuple[Floats, Floats, Floats]:
+def _measure(log_f: LogFunction, panels: _OpenPanels) -> tuple[Floats, Floats, Floats]:
     """ln of each panel's integral, of its quadrature error, and of what the function's own errors add up to."""
     count = panels.row.size
     value, error, noise = np.empty(count), np.empty(count), np.empty(count)
@@ -115,10 +115,10 @@ def _rule(logs: Floats, inner: Floats | float, half: Floats) -> tuple[Floats, Fl
     return value, error, noise
 
 
-def _halved(panels: _Panels, which: npt.NDArray[np.bool_]) -> _Panels:
+def _halved(panels: _OpenPanels, which: npt.NDArray[np.bool_]) -> _OpenPanels:
     row, low, high = panels.row[which], panels.low[which], panels.high[which]
     middle = 0.5 * (low + high)
-    return _Panels(np.concatenate([row, row]), np.concatenate([low, middle]), np.concatenate([middle, high]))
+    return _OpenPanels(np.concatenate([row, row]), np.concatenate([low, middle]), np.concatenate([middle, high]))
 
 
 def with_tails(breaks: Floats, low: Floats, high: Floats, scale: float) -> Floats:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpest.curves.curve import Curve
     from dpest.numerics.bracket import Bracketed
 
-DELTAS = (1e-3, 1e-5, 1e-8, 1e-12)
+DELTAS = (1e-3, 1e-5, 1e-8, 1e-12)  # from what a demonstration uses to what a large release needs
 
 
 def value_text(x: Bracketed) -> str:
@@ -24,20 +24,21 @@ def value_text(x: Bracketed) -> str:
 
 def curve_title(curve: Curve) -> str:
     """What the curve is about, in a few words."""
-    runs = " + ".join(str(k) for _, k in curve.ways[0].parts) or "Gaussian"
-    return f"privacy loss of {runs} run(s), the worse of both directions"
+    counts = [k for _, k in curve.ways[0].parts]
+    runs = "Gaussian noise" if not counts else "one run" if counts == [1] else f"{' + '.join(map(str, counts))} runs"
+    return f"privacy loss of {runs}, the worse of both directions"
 
 
 def curve_rows(curve: Curve, deltas: Sequence[float] = DELTAS) -> list[tuple[str, str]]:
     """The largest loss, epsilon at a few deltas, and the total variation: label and text."""
     rows = [("epsilon", value_text(curve.epsilon))]
-    rows += [(f"at {delta:g}", value_text(curve.epsilon_at(delta))) for delta in deltas]
+    rows += [(f"at delta {delta:g}", value_text(curve.epsilon_at(delta))) for delta in deltas]
     return [*rows, ("total variation", number(curve.total_variation()))]
 
 
 def curve_text(curve: Curve, deltas: Sequence[float] = DELTAS) -> str:
     """The largest loss, and epsilon at a few deltas."""
-    return "\n".join([curve_title(curve), *(f"  {label:<13} {text}" for label, text in curve_rows(curve, deltas))])
+    return "\n".join([curve_title(curve), *(f"  {label:<15} {text}" for label, text in curve_rows(curve, deltas))])
 
 
 def plot_curve(curve: Curve, *others: Curve, labels: Sequence[str] = ()) -> Figure:
@@ -58,4 +59,6 @@ def plot_curve(curve: Curve, *others: Curve, labels: Sequence[str] = ()) -> Figu
     ax.set_xlim(left=0)
     if labels:
         ax.legend(frameon=False)
+    if not others:
+        ax.set_title(curve_title(curve), fontsize="medium")
     return figure

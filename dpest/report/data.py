@@ -11,9 +11,9 @@ from dpest.report.verdict import Verdict
 from dpest.results import Profile, Result
 from dpest.run.deadline import deadline
 
-PROFILE_POINTS = 41
-FEWEST_POINTS = 7
-PROFILE_SECONDS = 3.0
+PROFILE_POINTS = 41  # of a drawn curve: more are not seen
+FEWEST_POINTS = 7  # of a drawn curve: fewer would show corners that are not there
+PROFILE_SECONDS = 3.0  # for one picture of a report; slower curves get fewer points, or none
 
 
 @dataclass(frozen=True)

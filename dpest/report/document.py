@@ -40,7 +40,7 @@ def summary_header(report: Report) -> tuple[str, ...]:
 def summary_row(entry: Entry) -> tuple[str, ...]:
     """Mechanism, claim, loss on the pairs and over all inputs, verdict, method, time: as text."""
     r = entry.result
-    claim = "" if entry.claim is None else f"{entry.claim:.4g}"
+    claim = "" if entry.claim is None else f"{entry.claim:.6g}"
     if entry.verdict is not None and entry.verdict.delta:
         claim += f", delta {entry.verdict.delta:g}"
     found = f">= {number(r.lower, 9)}" if open_ended(r) else loss(r.epsilon, r.lower, r.upper)

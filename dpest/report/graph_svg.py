@@ -8,18 +8,18 @@ from html import escape
 
 from dpest.report.dependence import Dependence
 
-ROW = 34
-BOX = 24
-MARGIN = 10
-GAP = 90
-LETTER = 6.6
+ROW = 34  # pixels from one box to the next below it
+BOX = 24  # pixels of height: one line of text with room around it
+MARGIN = 10  # pixels around the picture
+GAP = 90  # pixels between columns, for the lines that join them
+LETTER = 6.6  # pixels that one letter of the font takes
 Words = tuple[str, str, tuple[int, ...]]  # text, kind, the draws
 LONGEST = 36  # letters of an output
 ROWS = 16  # more than this many in one column are cut short
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     """A rectangle with words in it."""
 
     x: float
@@ -61,13 +61,13 @@ BORDER = {
 }
 
 
-def _columns(found: Dependence) -> tuple[list[Box], list[Box], list[Box]]:
+def _columns(found: Dependence) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
     conditions = [(c.text, "condition", c.draws) for c in found.conditions]
     outputs = [(_cut(o.text), "output", o.draws) for o in found.outputs]
     draws, late = _draw_words(found)
     cut = [_shortened(column) for column in (draws, [*conditions, *late], outputs)]
     rows = max(map(len, cut))
-    placed: list[list[Box]] = []
+    placed: list[list[Rectangle]] = []
     x = float(MARGIN)
     for column in cut:
         placed.append(_stack(column, x, rows))
@@ -99,11 +99,12 @@ def _shortened(column: Sequence[Words]) -> list[Words]:
     return [*column[: ROWS - 2], (f"… {hidden} more …", "more", ()), column[-1]]
 
 
-def _stack(column: Sequence[Words], x: float, rows: int) -> list[Box]:
+def _stack(column: Sequence[Words], x: float, rows: int) -> list[Rectangle]:
     width = max((len(text) for text, _, _ in column), default=0) * LETTER + 18
     spare = (rows - len(column)) / (len(column) + 1) if column else 0
     return [
-        Box(x, MARGIN + ROW * (i + spare * (i + 1)), width, text, kind, members) for i, (text, kind, members) in enumerate(column)
+        Rectangle(x, MARGIN + ROW * (i + spare * (i + 1)), width, text, kind, members)
+        for i, (text, kind, members) in enumerate(column)
     ]
 
 
@@ -111,16 +112,16 @@ def _mean(places: Sequence[int]) -> float:
     return sum(places) / len(places) if places else 0.0
 
 
-def _arrows(draws: Sequence[Box], users: Sequence[Box]) -> list[tuple[Box, Box]]:
+def _arrows(draws: Sequence[Rectangle], users: Sequence[Rectangle]) -> list[tuple[Rectangle, Rectangle]]:
     return [(draw, user) for user in users for draw in draws if draw.members and draw.members[0] in user.members]
 
 
-def _outcomes(conditions: Sequence[Box], outputs: Sequence[Box]) -> list[tuple[Box, Box]]:
+def _outcomes(conditions: Sequence[Rectangle], outputs: Sequence[Rectangle]) -> list[tuple[Rectangle, Rectangle]]:
     """Every condition bears on what is released; one output stands for all where there are many."""
     return [(c, replace(outputs[0], kind="outcome")) for c in conditions] if outputs else []
 
 
-def _arrow(start: Box, end: Box, heavy: bool) -> str:
+def _arrow(start: Rectangle, end: Rectangle, heavy: bool) -> str:
     x1, y1, x2, y2 = start.x + start.width, start.middle, end.x, end.middle
     bend = (x2 - x1) / 2
     look = 'stroke-width="1.6"' if heavy else 'stroke-width="1"'
@@ -129,7 +130,7 @@ def _arrow(start: Box, end: Box, heavy: bool) -> str:
     return f'<path d="{curve}" fill="none" stroke="#444444" {look}{dash}/>'
 
 
-def _box(box: Box) -> str:
+def _box(box: Rectangle) -> str:
     text = f'<text x="{box.x + box.width / 2:.1f}" y="{box.y + BOX / 2 + 4:.1f}" text-anchor="middle">{escape(box.text)}</text>'
     return f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{BOX}" {BORDER[box.kind]}/>{text}'
 

@@ -37,7 +37,7 @@ class PairRow:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SummaryCell:
     """A cell of the summary: its column, its text, and what it is sorted by."""
 
     label: str
@@ -56,7 +56,7 @@ class Card:
 
     key: str
     entry: Entry
-    cells: tuple[Cell, ...]
+    cells: tuple[SummaryCell, ...]
     loss: str
     verdict: str
     outcome: str
@@ -115,7 +115,7 @@ def _card(entry: Entry, key: str, header: tuple[str, ...]) -> Card:
     )
 
 
-def _cells(entry: Entry, header: tuple[str, ...]) -> tuple[Cell, ...]:
+def _cells(entry: Entry, header: tuple[str, ...]) -> tuple[SummaryCell, ...]:
     """The row of the summary; numbers are sorted by value, a loss that is not known after all others."""
     order = {Outcome.VIOLATED: 0, Outcome.NOT_REFUTED: 1, Outcome.HOLDS: 2}
     keys = {
@@ -126,7 +126,9 @@ def _cells(entry: Entry, header: tuple[str, ...]) -> tuple[Cell, ...]:
         "time": entry.result.seconds,
     }
     numbers = {label: repr(float(value)) for label, value in keys.items() if value is not None}
-    return tuple(Cell(label, text, numbers.get(label, text)) for label, text in zip(header, summary_row(entry), strict=True))
+    return tuple(
+        SummaryCell(label, text, numbers.get(label, text)) for label, text in zip(header, summary_row(entry), strict=True)
+    )
 
 
 def _outcome(entry: Entry) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.exact.loss.blocks import Block, Side
+from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.numerics.logspace import Floats
 
-POINTS = 321
+POINTS = 321  # of a drawn density: enough for a smooth line
 FADED = 3.5  # a density this far below its peak, in logarithms, may leave the picture
 STEPS = 2.0 ** np.arange(-2, 6.5, 0.5)  # distances from a kink at which the density is looked at, in scales
 NEAR = 2.0  # a place this many scales outside is still shown, with so much room around it:
@@ -21,14 +21,14 @@ FAR = 10.0  # a coordinate that tends to infinity stays this many scales away in
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class OutputLine:
     """The line through a place, along one coordinate."""
 
     block: Block
     base: Floats
     along: int = 0
 
-    def log(self, side: Side, y: Floats) -> Floats:
+    def log(self, side: BlockLaw, y: Floats) -> Floats:
         """ln of one side's density at points of the line."""
         rows = np.tile(self.base, (len(y), 1))
         rows[:, self.along] = y
@@ -75,23 +75,23 @@ class Line:
         place, near, room = float(self.base[self.along]), NEAR * self.block.scale, ROOM * self.block.scale
         return (min(low, place - room) if low - near < place else low), (max(high, place + room) if place < high + near else high)
 
-    def log_mass(self, side: Side) -> float:
+    def log_mass(self, side: BlockLaw) -> float:
         """ln of one side's mass on the line, as well as a picture needs it."""
         y = self.grid(faded=16.0, points=4001)
         return float(np.log(np.trapezoid(np.exp(self.log(side, y)), y)))
 
 
-def line_through(block: Block, at: Sequence[float]) -> Line:
+def line_through(block: Block, at: Sequence[float]) -> OutputLine:
     """The line through a place, brought back from infinity."""
     reach = FAR * block.scale
     base = np.clip(np.array(at or [0.0] * block.dimension, dtype=np.float64), -reach, reach)
-    return Line(block, base)
+    return OutputLine(block, base)
 
 
-def carrying_line(block: Block, at: Sequence[float]) -> Line:
+def carrying_line(block: Block, at: Sequence[float]) -> OutputLine:
     """The line through a place along the coordinate that changes the log ratio most."""
     first = line_through(block, at)
     if block.dimension == 1:
         return first
-    lines = [Line(block, first.base, j) for j in range(min(block.dimension, MOST_COORDINATES))]
-    return max(lines, key=Line.spread)
+    lines = [OutputLine(block, first.base, j) for j in range(min(block.dimension, MOST_COORDINATES))]
+    return max(lines, key=OutputLine.spread)

@@ -55,8 +55,11 @@ def themed(body: str) -> str:
     dark = "\n".join(f"{page} .{CARD} {{ {variables(DARK)} }}" for page in DARK_PAGES)
     style = (
         f".{CARD} {{ {variables(LIGHT)} color: var(--ink); background: var(--paper); padding: .4em; overflow-x: auto; }}\n"
-        f".{CARD} table {{ color: inherit; background: none; border-collapse: collapse; }}\n"
-        f".{CARD} th, .{CARD} td {{ text-align: left; vertical-align: top; padding: .1em .8em .1em 0; background: none; }}\n"
+        f".{CARD} table {{ color: inherit; background: none; border-collapse: collapse; min-width: min(100%, 36em); }}\n"
+        # Jupyter's own rules align cells to the right and stripe the rows.
+        f".{CARD} th, .{CARD} td {{ text-align: left !important; vertical-align: top; padding: .1em .8em .1em 0; }}\n"
+        f".{CARD} tr, .{CARD} th, .{CARD} td {{ background: none !important; }}\n"
+        f".{CARD} th {{ white-space: nowrap; }}\n"
         f".{CARD} caption {{ text-align: left; font-weight: bold; color: inherit; }}\n"
         f".{CARD} svg {{ max-width: 100%; height: auto; }}\n"
         f"@media (prefers-color-scheme: dark) {{ body:not([data-jp-theme-light]) .{CARD} {{ {variables(DARK)} }} }}\n{dark}\n"

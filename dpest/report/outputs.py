@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpest.exact.inference.cases import Constant
-from dpest.exact.loss.blocks import Block, Kind
+from dpest.exact.loss.blocks import Block, CoordinateKind
 from dpest.exact.loss.buckets import Bucket, Group
 from dpest.exact.loss.compare import Comparison, Loss, StratumLoss
 from dpest.exact.loss.coordinates import Frame
@@ -25,11 +25,11 @@ from dpest.report.line import carrying_line, line_through
 from dpest.results import Result
 from dpest.trace.outputs import rebuild
 
-MOST_ROWS = 2000
+MOST_ROWS = 2000  # outputs that are listed for a picture: the few that it draws are chosen from them
 
 
 
-class Row(NamedTuple):
+class OutputRow(NamedTuple):
     """An output with mass of its own: label, ln of its probability under both inputs, value, and whether it is the witness."""
 
     label: str
@@ -54,7 +54,7 @@ def table(found: Comparison) -> OutputTable | None:
     part = max(worst.parts, key=lambda p: p.value)
     block = _worst_block(part)
     sign = 1 if worst is found.forward else -1
-    if block is not None and Kind.REAL in block.kinds:
+    if block is not None and CoordinateKind.REAL in block.kinds:
         return _density(worst, part, block, sign)
     return _masses(found, worst, part, sign)
 
@@ -82,7 +82,7 @@ def _density(worst: Loss, part: StratumLoss, block: Block, sign: int) -> OutputT
         log_density_left=tuple((line.log(block.left, y) + left).tolist()),
         log_density_right=tuple((line.log(block.right, y) + right).tolist()),
         axis=_axis(worst.bucket, stratum, stratum.members[index][line.along]),
-        parts=sum(1 for p in worst.parts for b in p.stratum.blocks if Kind.REAL in b.kinds),
+        parts=sum(1 for p in worst.parts for b in p.stratum.blocks if CoordinateKind.REAL in b.kinds),
         slice=block.dimension > 1,
         place=origin + step * sup.at[line.along] if sup.at else None,
         ray=sup.ray if step > 0 else -sup.ray,
@@ -118,7 +118,7 @@ def _masses(found: Comparison, worst: Loss, part: StratumLoss, sign: int) -> Out
     random_groups = [g for g in worst.bucket.groups if any(s.leaves for s in g.strata)]
     group = next((g for g in random_groups if part.stratum in g.strata), None)
     drawn = [group] if len(random_groups) > 1 and group is not None else [g for b in found.buckets for g in b.groups]
-    if any(b.dimension > 1 and Kind.REAL in b.kinds for g in drawn for s in g.strata for b in s.blocks):
+    if any(b.dimension > 1 and CoordinateKind.REAL in b.kinds for g in drawn for s in g.strata for b in s.blocks):
         return None
     if len(random_groups) > 1 and group is not None:
         rows = list(_group_rows(worst.bucket, group, part, whole=False))
@@ -145,7 +145,7 @@ def _order(value: Any) -> tuple[Any, ...]:
     return (3, ()) if isinstance(value, _Any) else (2, (show(value),))
 
 
-def _bucket_rows(bucket: Bucket, part: StratumLoss) -> Iterator[Row]:
+def _bucket_rows(bucket: Bucket, part: StratumLoss) -> Iterator[OutputRow]:
     """All outputs of one bucket: one of its groups gives the rows, the others are weights."""
     main = max(bucket.groups, key=lambda g: sum(len(s.leaves) for s in g.strata))
     weights = [list(_group_rows(bucket, g, part, whole=True)) for g in bucket.groups if g is not main]
@@ -155,14 +155,14 @@ def _bucket_rows(bucket: Bucket, part: StratumLoss) -> Iterator[Row]:
         yield row._replace(left=row.left + left, right=row.right + right)
 
 
-def _group_rows(bucket: Bucket, group: Group, part: StratumLoss, whole: bool) -> Iterator[Row]:
+def _group_rows(bucket: Bucket, group: Group, part: StratumLoss, whole: bool) -> Iterator[OutputRow]:
     for stratum in group.strata:
         yield from _stratum_rows(bucket, stratum, part.sups if stratum is part.stratum else None, whole)
 
 
-def _stratum_rows(bucket: Bucket, stratum: Stratum, sups: tuple[Sup, ...] | None, whole: bool) -> Iterator[Row]:
+def _stratum_rows(bucket: Bucket, stratum: Stratum, sups: tuple[Sup, ...] | None, whole: bool) -> Iterator[OutputRow]:
     """The outputs of one stratum; `sups` are the places of its loss where it is the worst one."""
-    smooth = [b for b in stratum.blocks if Kind.REAL in b.kinds]
+    smooth = [b for b in stratum.blocks if CoordinateKind.REAL in b.kinds]
     orders = math.log(stratum.multiplicity)
     left, right = (orders + sum(line_through(b, ()).log_mass(side(b)) for b in smooth) for side in (_left, _right))
     plain = [(b, m) for b, m in zip(stratum.blocks, stratum.members, strict=True) if b not in smooth]
@@ -171,11 +171,12 @@ def _stratum_rows(bucket: Bucket, stratum: Stratum, sups: tuple[Sup, ...] | None
     for choice in itertools.islice(itertools.product(*columns), MOST_ROWS + 1):
         p = left + sum(float(b.left.log(y.reshape(1, -1))[0][0]) for (b, _), y in zip(plain, choice, strict=True))
         q = right + sum(float(b.right.log(y.reshape(1, -1))[0][0]) for (b, _), y in zip(plain, choice, strict=True))
-        if max(p, q) > -60:
+        there = sups is not None and all(not at or tuple(y) == at for y, at in zip(choice, places, strict=True))
+        # A lattice has no end: what lies far out is left out, except the place of the witness.
+        if max(p, q) > (-math.inf if there or not any(b.dimension for b, _ in plain) else -60):
             known = {j: float(v) for (_, m), y in zip(plain, choice, strict=True) for j, v in zip(m, y, strict=True)}
-            there = sups is not None and all(not at or tuple(y) == at for y, at in zip(choice, places, strict=True))
             label, value = _stratum_label(bucket, stratum, known, whole)
-            yield Row(label, p, q, value, there)
+            yield OutputRow(label, p, q, value, there)
 
 
 _left = attrgetter("left")

@@ -44,7 +44,8 @@ def _outputs(entry: Entry, outputs: OutputTable, key: str) -> Picture:
     part = f" One of {outputs.parts} independent parts of the output." if outputs.parts > 1 else ""
     fixed = " The other coordinates are held where the loss is largest." if outputs.slice else ""
     stars = " * is any number." if any("*" in label for label in outputs.labels) else ""
-    return Picture(svg, caption + part + fixed + stars)
+    missing = " – is NaN." if any(label.startswith("[") and "nan" in label for label in outputs.labels) else ""
+    return Picture(svg, caption + part + fixed + stars + missing)
 
 
 def _pairs(entry: Entry, key: str) -> Picture:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from dpest.sampling.audit_result import AuditResult
     from dpest.sampling.scores.choose import ScoreLaws
 
-WIDTH = 6.0
-MAX_BARS = 16
+WIDTH = 6.0  # inches: the width of a page's text
+MAX_BARS = 16  # beyond, labels overlap
+RARE = 7.0  # ln of how much rarer than the likeliest an output is that a bar no longer shows: a thousand times
 SMALLEST = 1e-15  # a delta below this is drawn as zero: doubles do not resolve it beside 1
 LONGEST_TITLE = 76  # letters that fit above a picture
 LEFT: dict[str, Any] = {"color": "#1b4965", "linestyle": "-", "label": "D"}
@@ -89,7 +90,8 @@ def plot_points(points: Sequence[ProfilePoint], epsilon: float, result: Result |
     ax.plot(xs, [max(p.delta, 0.1 * tiny) for p in points], color="black")  # what is zero leaves at the bottom
     low, high = [max(p.lower, 0.1 * tiny) for p in points], [max(p.upper, 0.1 * tiny) for p in points]
     ax.fill_between(xs, low, high, color="0.8", linewidth=0)
-    ax.set(yscale="log", ylim=(tiny, None))
+    top = max(max(high), 10 * tiny)  # a curve that hardly falls lies inside the frame, not on it
+    ax.set(yscale="log", ylim=(tiny, 2 * top))
     if epsilon < math.inf:
         ax.axvline(epsilon, color="black", linestyle=":", linewidth=1)
         place: dict[str, Any] = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
@@ -121,6 +123,7 @@ def plot_audit(result: AuditResult) -> Figure:
         events, claims = panels["events"], panels["claims"]
     _events(events, result)
     _claims(claims, result)
+    figure.suptitle(f"{result.mechanism}: audit, epsilon >= {result.lower:.4g}", fontsize="medium")
     return figure
 
 
@@ -134,7 +137,7 @@ def _score(ax: Axes, laws: ScoreLaws) -> None:
         ax.stairs(inner, edges, color=style["color"], linestyle=style["linestyle"], label=style["label"])
     cut = min(max(laws.cut, edges[0]), edges[-1])
     ax.axvspan(*((cut, edges[-1]) if laws.above else (edges[0], cut)), color="0.9", linewidth=0, zorder=0, label="the event")
-    ax.set(xlabel="score of an output (estimated log likelihood ratio)", ylabel="share of outputs")
+    ax.set(xlabel="score of an output: by it the event is chosen", ylabel="share of outputs")
     ax.legend(frameon=False, fontsize="small")
 
 
@@ -172,7 +175,8 @@ def _claims(ax: Axes, result: AuditResult) -> None:
     if result.claim is not None:
         ax.axvline(result.claim, color="black", linestyle="--", label=f"claim {result.claim:g}")
     ax.set(xlabel="claimed epsilon", ylabel="p-value", ylim=(-0.02, 1.02))
-    ax.legend(frameon=False, fontsize="small")
+    above: dict[str, Any] = {"bbox_to_anchor": (0.5, 1.0), "ncols": 3, "handlelength": 1.2, "columnspacing": 1.0}
+    ax.legend(frameon=False, fontsize="x-small", loc="lower center", **above)
 
 
 def new_figure(height: float) -> Figure:
@@ -197,12 +201,21 @@ def _bars(top: Axes, bottom: Axes, outputs: OutputTable) -> None:
     bottom.bar(list(xs), [_clamp(r, cap) for r in ratios], 0.6, color="0.55", edgecolor="black")
     _signs(bottom, list(xs), ratios, cap)
     _mark_row(bottom, chosen, ratios, cap, outputs)
+    _rare(top, outputs)
     top.set_ylabel("probability")
     top.set_xticks([])
     labels = [_short(outputs.labels[i]) for i in chosen]
     bottom.set_xticks(list(xs), labels, rotation=90 if _crowded(labels) else 0)
+    bottom.set_xlabel("output")
     if len(chosen) < len(outputs.labels):
         top.set_title(f"{len(chosen)} of {len(outputs.labels)} outputs", fontsize="medium", loc="right")
+
+
+def _rare(top: Axes, outputs: OutputTable) -> None:
+    """A logarithmic axis where the witness is an output too rare to be seen beside the likeliest."""
+    likeliest = [max(pair) for pair in zip(outputs.log_left, outputs.log_right, strict=True)]
+    if outputs.marked is not None and -600 < likeliest[outputs.marked] < max(likeliest) - RARE:
+        top.set_yscale("log")
 
 
 def _curves(top: Axes, bottom: Axes, outputs: OutputTable) -> None:

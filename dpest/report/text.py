@@ -11,8 +11,9 @@ from dpest.report.numbers import bracket, count, log_number, loss, number, secon
 from dpest.report.table import plain_table
 from dpest.results import PAIRS, Direction, Evidence, Result, Witness
 
-WIDTH = 110
-LABEL = 12
+WIDTH = 110  # columns: wide enough for a pair and its witness, and for half a screen
+LABEL = 12  # columns: the longest label, "interrupted", and a space
+NOTHING = "every run returns None: is a `return` missing?"
 
 
 def result_text(result: Result) -> str:
@@ -76,8 +77,16 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
         yield "interrupted", "stopped before the end; this is the answer so far"
     if math.isinf(result.epsilon) and result.evidence in (Evidence.EXACT, Evidence.CERTIFIED):
         yield "delta", _with_delta(result)
+    if returns_nothing(result):
+        yield "note", NOTHING
     for note in result.notes:
         yield "note", note
+
+
+def returns_nothing(result: Result) -> bool:
+    """Whether every run returned None: nothing is lost, and nothing is released."""
+    witness = result.witness
+    return result.epsilon == 0 and witness is not None and witness.event == "output == None" and witness.log_left == 0
 
 
 def _with_delta(result: Result) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from dpest.errors import InvalidInput, MechanismRaised
 from dpest.inputs.pairs import is_real
 from dpest.report.numbers import bracket, loss
-from dpest.report.text import evidence_text
+from dpest.report.text import NOTHING, evidence_text, returns_nothing
 from dpest.results import PAIRS, DeltaWitness, Evidence, Result
 from dpest.run.sudden_exit import no_sudden_exit
 
@@ -105,7 +105,7 @@ def found_text(result: Result, verdict: Verdict) -> str:
 def verdict_text(result: Result, verdict: Verdict) -> str:
     """The verdict in one sentence."""
     pairs = f"{len(result.pairs)} pair{'s' if len(result.pairs) > 1 else ''}"
-    found = found_text(result, verdict)
+    found = found_text(result, verdict) + (f"; {NOTHING}" if returns_nothing(result) else "")
     if result.scope != PAIRS:
         said = {Outcome.HOLDS: "holds", Outcome.VIOLATED: "is violated", Outcome.NOT_REFUTED: "is not proved"}[verdict.outcome]
         return f"{result.mechanism}: the claim {verdict.claim} {said} over {result.scope}: {found}"

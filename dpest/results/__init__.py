@@ -1,6 +1,6 @@
 """What every door returns."""
 
-from dpest.results.pair import CountedBound, DeltaWitness, Direction, PairResult, Profile, Witness
+from dpest.results.pair import CountedBound, DeltaWitness, Direction, Hits, PairResult, Profile, Witness
 from dpest.results.result import PAIRS, TIGHT, Evidence, Proof, Result
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "DeltaWitness",
     "Direction",
     "Evidence",
+    "Hits",
     "PairResult",
     "Profile",
     "Proof",

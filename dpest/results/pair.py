@@ -66,13 +66,43 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class CountedBound:
-    """The counts of one event, fixed beforehand, under the input that makes it likelier and under the other."""
+class Hits:
+    """An event's count under the input that makes it likelier, and under the other."""
 
     more: int
     of_more: int
     fewer: int
     of_fewer: int
+
+    @property
+    def log_ratio(self) -> float:
+        """The log of the ratio of frequencies."""
+        return _log_share(self.more, self.of_more) - _log_share(self.fewer, self.of_fewer) if self.more else -math.inf
+
+    @property
+    def error(self) -> float:
+        """The standard error of the log ratio."""
+        if not self.more or not self.fewer:
+            return math.inf
+        return math.sqrt(1 / self.more - 1 / self.of_more + 1 / self.fewer - 1 / self.of_fewer)
+
+    def bound(self, alpha: float, *, given_total: bool) -> CountedBound:
+        """The same counts with the bound that follows from them, at level alpha."""
+        return CountedBound(self.more, self.of_more, self.fewer, self.of_fewer, alpha, given_total)
+
+    def times(self, factor: int) -> Hits:
+        """The same frequencies in a larger sample."""
+        return Hits(self.more * factor, self.of_more * factor, self.fewer * factor, self.of_fewer * factor)
+
+
+def _log_share(k: int, n: int) -> float:
+    return math.log(k) - math.log(n) if k else -math.inf
+
+
+@dataclass(frozen=True)
+class CountedBound(Hits):
+    """The counts of an event that was fixed beforehand, and the lower bound on the loss that follows from them."""
+
     alpha: float  # the chance that the bound may fail with; 0 where none is claimed
     given_total: bool  # which of two bounds on independent counts is used
 

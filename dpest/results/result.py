@@ -234,17 +234,23 @@ def _checked(result: Result) -> Result:
                 f"{part.upper!r}"
             )
     for p in result.pairs:
-        if p.counted:
-            agree("lower", p.lower, max(c.lower for c in p.counted), "the counts beside it")
+        if result.method == "sampling":
+            _at_most("lower", p.lower, max((c.lower for c in p.counted), default=0.0), "the counts beside it")
     if result.pairs and result.scope == PAIRS:
-        agree("lower", result.lower, max(p.lower for p in result.pairs), "its pairs")
-        agree("upper", result.upper, max(p.upper for p in result.pairs), "its pairs")
+        _at_most("lower", result.lower, max(p.lower for p in result.pairs), "its pairs")
+        _at_most("upper", max(p.upper for p in result.pairs), result.upper, "its pairs")
     elif result.pairs and not _overlap(result, max(p.lower for p in result.pairs), max(p.upper for p in result.pairs)):
         raise InvalidInput(f"the stored bracket [{result.lower!r}, {result.upper!r}] leaves out the loss of its own pairs")
     bound = getattr(result.proof, "bound", None)
-    if bound is not None and result.upper < bound * (1 - ROUNDING):
-        raise InvalidInput(f"the stored upper is {result.upper!r}, but its proof is for {float(bound)!r}")
+    if bound is not None:
+        _at_most("upper", float(bound), result.upper, "its proof")
     return result
+
+
+def _at_most(name: str, smaller: float, larger: float, source: str) -> None:
+    if smaller > larger * (1 + ROUNDING) + ROUNDING:
+        said, found = (smaller, larger) if name == "lower" else (larger, smaller)
+        raise InvalidInput(f"the stored {name} is {said!r}, but {found!r} follows from {source}")
 
 
 def _overlap(result: Result, lower: float, upper: float) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpest.errors import CheckpointError
 
-FORMAT = 3
+FORMAT = 3  # goes up when the tables or the stored values change their meaning
 _HEADER = b"SQLite format 3\x00"
 _SCHEMA = """
 create table if not exists identity (id integer primary key check (id = 1), format integer not null, text text not null);
@@ -33,13 +33,19 @@ class Checkpoint:
             raise CheckpointError(f"checkpoint={str(path)!r} must be a file in a folder that exists")
         self._refuse_other_files()
         text = json.dumps(dict(identity), sort_keys=True, default=str)
+        # A chunk may be stored from the thread that runs the question only; readers elsewhere open their own.
         try:
-            # A chunk may be stored from the thread that runs the question only; readers elsewhere open their own.
             self._store = sqlite3.connect(self.path, isolation_level=None)
+        except sqlite3.Error as error:
+            raise CheckpointError(f"cannot open the checkpoint {self.path}: {error}; give another path") from error
+        try:
             self._open(text)
         except sqlite3.DatabaseError as error:
             self._store.close()
             raise self._damaged(str(error)) from error
+        except BaseException:
+            self._store.close()
+            raise
 
     def _refuse_other_files(self) -> None:
         """sqlite takes a short file of any kind for an empty database, and writes over it."""
@@ -62,7 +68,6 @@ class Checkpoint:
         if version != FORMAT:
             raise CheckpointError(f"{self.path} was written in format {version}, this dpest reads {FORMAT}: use another path")
         if stored != text:
-            self._store.close()
             raise CheckpointError(_difference(self.path, json.loads(stored), json.loads(text)))
 
     def _refuse_foreign(self) -> None:

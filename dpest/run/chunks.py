@@ -20,8 +20,8 @@ State = TypeVar("State")
 Found = TypeVar("Found")
 Work = Callable[[int, int], Found]
 
-TASKS_PER_WORKER = 4
-UNKNOWN_WORKERS = 64
+TASKS_PER_WORKER = 4  # handed out ahead: a worker never waits for the next one, and an interrupt loses few
+UNKNOWN_WORKERS = 64  # a cluster that does not say how many it has: enough tasks for a large one
 
 
 @dataclass(frozen=True)

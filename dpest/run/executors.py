@@ -20,7 +20,7 @@ import numpy as np
 
 from dpest.errors import InvalidInput, MechanismError
 
-DEATHS_IN_A_ROW = 5
+DEATHS_IN_A_ROW = 5  # of processes without a single answer in between: then the work itself kills them
 PAYS_FROM_SECONDS = 6.0  # a pool costs one to two seconds to start
 
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, TextIO
 
-PATIENCE_SECONDS = 2.0
-LINE_SECONDS = 10.0
+PATIENCE_SECONDS = 2.0  # work that is over by then shows no bar
+LINE_SECONDS = 10.0  # between lines where the output is no terminal
 
 
 class Progress(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 from dpest.errors import CheckpointError
 
 _NUMBERS = "biuf"
-_LENGTH = 8
+_LENGTH = 8  # bytes of the number that says how long the head is
 
 
 @dataclass(frozen=True)

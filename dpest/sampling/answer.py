@@ -19,22 +19,32 @@ from dpest.run.fingerprint import fingerprint
 from dpest.run.progress import Progress, shown
 from dpest.run.streams import resolve_seed
 from dpest.sampling.conclude import conclude
-from dpest.sampling.gathering import CHOOSING_SHARE, STORED, CountCells, CountOutcomes, Fold, Learn, Model, Parts, Question
+from dpest.sampling.gathering import (
+    CHOOSING_SHARE,
+    STORED,
+    CountCells,
+    CountOutcomes,
+    Fold,
+    Learn,
+    Model,
+    Parts,
+    SamplingQuestion,
+)
 from dpest.sampling.result import Facts, nothing_yet, result_from
 from dpest.sampling.runs.outcomes import aligned
 from dpest.sampling.runs.outputs import Keys
-from dpest.sampling.runs.sources import Source, TracedSampler
+from dpest.sampling.runs.sources import OutputSource, TracedSampler
 from dpest.sampling.runs.support import covers
 from dpest.sampling.tables import Table, cell_tables, outcome_tables
 
-DEFAULT_SAMPLES = 1_000_000
-_SMALL_CHUNK = 1 << 15
-_LARGE_CHUNK = 1 << 20
-_FEWEST_SAMPLES = 100
+DEFAULT_SAMPLES = 1_000_000  # of each input: a bound within some percent of a loss of 1, in seconds
+_SMALL_CHUNK = 1 << 15  # few samples are at least four chunks, so that both parts exist whenever a run is stopped
+_LARGE_CHUNK = 1 << 20  # many samples are at least sixteen: progress, interrupts and checkpoints go by chunks
+_FEWEST_SAMPLES = 100  # of each input: some thirty choose the event, some seventy bound it
 
 
 def estimate_by_sampling(
-    mechanism: Callable[..., Any] | Source,
+    mechanism: Callable[..., Any] | OutputSource,
     pairs: Sequence[Pair],
     *,
     params: Mapping[str, Any] | None = None,
@@ -57,7 +67,7 @@ def estimate_by_sampling(
     with ExitStack() as stack:
         show = stack.enter_context(shown(progress))
         seed = _seed(seed, checkpoint)
-        question = Question.of(sampler, pairs, seed)
+        question = SamplingQuestion.of(sampler, pairs, seed)
         store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)
         if isinstance(sampler, TracedSampler):
             for data in question.inputs:
@@ -74,7 +84,7 @@ def estimate_by_sampling(
 
 
 def _gathered(
-    question: Question, samples: int, place: Executor | Automatic | None, store: Checkpoint | None, show: Progress
+    question: SamplingQuestion, samples: int, place: Executor | Automatic | None, store: Checkpoint | None, show: Progress
 ) -> tuple[list[Table], Keys | None, Gathered[Parts]]:
     """Learn, then count: a table for each pair, and the outcomes that were seen, where they repeat."""
     nothing: tuple[Model | None, ...] = ()

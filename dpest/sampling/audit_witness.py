@@ -25,10 +25,10 @@ from dpest.run.streams import resolve_seed
 from dpest.sampling.bounds.common_noise import FEWEST_BLOCKS, Blocks, Prospect
 from dpest.sampling.bounds.dependence import Unit
 from dpest.sampling.bounds.statement import Counts, Statement, point_estimate
-from dpest.sampling.final import Question, bounded, first_look, keeps_state, plan
+from dpest.sampling.final import EventQuestion, bounded, first_look, keeps_state, plan
 from dpest.sampling.runs.blackbox import Sampler, as_traced, sampler
 from dpest.sampling.scores.event import Event
-from dpest.sampling.supply import Where, block_size
+from dpest.sampling.supply import ChunkSetup, block_size
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,9 @@ class AuditWitness(Witness):
         block = block_size(source, samples)
         statement = self._restated(samples, block)
         # A stream apart from the audit's own: the same seed must not bring the same samples.
-        question = Question(source, self.pair, self.region, statement, samples, used, None, 1 << 40)
+        question = EventQuestion(source, self.pair, self.region, statement, samples, used, None, 1 << 40)
         with opened(executor) as pool:
-            where = Where(pool)
+            where = ChunkSetup(pool)
             before = first_look(question, block)
             if keeps_state(question, before):
                 question = replace(question, source=replace(source, fresh=True))

@@ -16,7 +16,8 @@ from dpest.sampling.runs.outputs import Batch, encode_array, encode_rows
 from dpest.sampling.scores.learned import learn
 from dpest.sampling.tables import Table, cell_table, outcome_table
 
-ALPHA = 0.05
+ALPHA = 0.05  # 95 % confidence, as everywhere by default
+# Of samples that cannot be drawn again: as for an estimate, which learns from a quarter as many as it counts.
 _LEARNING_SHARE = 0.25
 _FEW = 128  # samples from which no score is learned
 _MOST_BINS = 200
@@ -24,7 +25,7 @@ _SHUFFLE = 20210523  # samples may come sorted: the parts are taken from a fixed
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SampleComparison:
     """What two samples say of the loss between their laws, and the counts that it rests on."""
 
     conclusion: Conclusion
@@ -36,7 +37,7 @@ class Comparison:
         return self.conclusion.epsilon
 
 
-def compare_samples(left: Any, right: Any, bins: int) -> Comparison:
+def compare_samples(left: Any, right: Any, bins: int) -> SampleComparison:
     """Compare two samples of outputs, rows where an output has several coordinates; numbers are cut into so many bins."""
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
         raise InvalidInput(f"the number of bins must be a whole number >= 1, got {bins!r}")
@@ -49,7 +50,7 @@ def compare_samples(left: Any, right: Any, bins: int) -> Comparison:
     samples = [b.picked(rng.permutation(len(b))) for b in samples]
     few = min(map(len, samples)) < _FEW
     table = _outcomes(samples, rng) if few or is_discrete(*samples) else _learned(samples, min(int(bins), _MOST_BINS))
-    return Comparison(conclude([table], ALPHA, exhaustive=False), table)
+    return SampleComparison(conclude([table], ALPHA, exhaustive=False), table)
 
 
 def _outputs(samples: Any) -> Batch:

@@ -16,33 +16,32 @@ import numpy as np
 from dpest.numerics.binomial import lower as binomial_lower
 from dpest.numerics.binomial import upper as binomial_upper
 from dpest.numerics.maximum import largest
-from dpest.results import CountedBound, Direction
-from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Hits, Ints
+from dpest.results import CountedBound, Direction, Hits
+from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Ints
 from dpest.sampling.tables import Chosen, Table
 from dpest.sampling.zeros import Zeros
 
 # Standard errors taken off the ratio of an event that is chosen among many: for the bound as in audits, for the estimate fewer,
 # since a bold choice that was wrong costs the estimate little.
 _CAUTION_FOR_BOUND = 1.5
-_CAUTION_FOR_ESTIMATE = 0.5
+_CAUTION_FOR_ESTIMATE = 0.5  # see above
 _NO_BOUND = 0.5  # the level at which a bound is the estimate itself
 # Standard errors from which outcomes are taken to differ, and count by themselves in the estimate: at 3, one table of geometric
 # noise in ten is taken so by chance (one in fifty at 4); sparse vectors, whose outcomes do differ, show 5 to 10 at 400,000.
 _DIFFERENT = 4.0
-_FIRST_EVIDENCE = 1.65
+_FIRST_EVIDENCE = 1.65  # standard errors: one-sided 95 %
 # Rarer outcomes enter the estimate only together, as part of an event, or where they clearly lead.
 _RARE = 1e-3
-_FEWEST_HITS = 10
+_FEWEST_HITS = 10  # below, a normal error says little
 # The expected count at which none is as likely as some: what a zero stands for in an estimate.
 _EVEN_CHANCE = math.log(2)
 
 
 @dataclass(frozen=True)
-class Side:
+class DirectionFinding:
     """What is known of one direction of one pair: the event that was bounded, and the one that shows most."""
 
     event: CellSet
-    hits: Hits
     bound: CountedBound
     infinite: bool
     shown: CellSet
@@ -63,7 +62,7 @@ class Finding:
     upper: float
     forward: float
     backward: float
-    sides: tuple[Side, Side]
+    sides: tuple[DirectionFinding, DirectionFinding]
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,9 @@ def conclude(tables: Sequence[Table], alpha: float, *, exhaustive: bool) -> Conc
     return Conclusion(min(epsilon, highest), lower, highest, worst, findings)
 
 
-def _finding(points: Sequence[_Points], sides: tuple[Side, Side], upper: float, overall: float) -> Finding:
+def _finding(
+    points: Sequence[_Points], sides: tuple[DirectionFinding, DirectionFinding], upper: float, overall: float
+) -> Finding:
     lower = max(side.lower for side in sides)
     if any(side.infinite for side in sides):
         upper = math.inf
@@ -109,7 +110,7 @@ def _finding(points: Sequence[_Points], sides: tuple[Side, Side], upper: float, 
 # -- lower bounds --------------------------------------------------------------------------------------------------------
 
 
-def _sides(tables: Sequence[Table], alpha: float) -> list[tuple[Side, Side]]:
+def _sides(tables: Sequence[Table], alpha: float) -> list[tuple[DirectionFinding, DirectionFinding]]:
     chosen = [[table.choose(d, alpha / 2, _CAUTION_FOR_BOUND) for d in BOTH] for table in tables]
     ranked = sorted((-c.promise, i, k) for i, pair in enumerate(chosen) for k, c in enumerate(pair))
     lead = ranked[0][1:]
@@ -131,14 +132,14 @@ def _bold(table: Table, direction: Direction) -> CellSet:
     return table.choose(direction, _NO_BOUND, _CAUTION_FOR_ESTIMATE).event
 
 
-def _side(table: Table, chosen: Chosen, alpha: float, zeros: Zeros) -> Side:
+def _side(table: Table, chosen: Chosen, alpha: float, zeros: Zeros) -> DirectionFinding:
     direction = chosen.event.direction
     hits = table.bounding.hits(chosen.event)
     bound = hits.bound(alpha if _worth_claiming(table, chosen.event) else 0.0, given_total=chosen.given_total)
     proof = zeros.proof(table, direction)
     if proof is not None:
-        return Side(chosen.event, hits, bound, True, *proof)
-    return Side(chosen.event, hits, bound, False, *_telling(table, chosen.event, hits))
+        return DirectionFinding(chosen.event, bound, True, *proof)
+    return DirectionFinding(chosen.event, bound, False, *_telling(table, chosen.event, hits))
 
 
 def _worth_claiming(table: Table, event: CellSet) -> bool:
@@ -160,13 +161,13 @@ def _telling(table: Table, event: CellSet, hits: Hits) -> tuple[CellSet, Hits]:
 _Points = tuple[Floats, Floats]
 
 
-def _points(table: Table, side: Side) -> _Points:
+def _points(table: Table, side: DirectionFinding) -> _Points:
     """Log ratios and their errors: of events that the first part chose and the second measured, or of single outcomes.
 
     The largest ratio of many outcomes is too large by chance, so that they count only where they are seen to differ.
     """
     direction = side.event.direction
-    events = [h for h in (side.hits, table.bounding.hits(_bold(table, direction))) if h.more and h.of_fewer]
+    events = [h for h in (side.bound, table.bounding.hits(_bold(table, direction))) if h.more and h.of_fewer]
     p, n, q, m = np.array([(h.more, h.of_more, h.fewer or _EVEN_CHANCE, h.of_fewer) for h in events]).reshape(-1, 4).T
     ratios, errors = np.maximum(np.log(p / n) - np.log(q / m), 0.0), np.sqrt(1 / p - 1 / n + 1 / q - 1 / m)
     if not table.learned and _differ(*table.favoured(direction)):

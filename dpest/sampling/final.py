@@ -13,23 +13,23 @@ from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
 from dpest.sampling.bounds.common_noise import Blocks, Prospect
-from dpest.sampling.bounds.dependence import FEWEST_BLOCKS, Echo, Seen, Trace, Unit, echo, look, shift, worst_echo
+from dpest.sampling.bounds.dependence import FEWEST_BLOCKS, BlockHits, Echo, Seen, Unit, echo, look, repeated, shift, worst_echo
 from dpest.sampling.bounds.statement import Counts, Statement
 from dpest.sampling.runs.blackbox import Form, Sampler
 from dpest.sampling.runs.outcomes import row_keys
-from dpest.sampling.runs.outputs import joined
+from dpest.sampling.runs.outputs import Keys, joined
 from dpest.sampling.scores.event import Event
-from dpest.sampling.supply import CountChunk, DrawChunk, Stage, Tally, Where, block_size, chunk_size, count_event
+from dpest.sampling.supply import ChunkSetup, CountChunk, DrawChunk, Stage, Tally, block_size, chunk_size, count_event
 
-_LOOKS_PER_DOUBLING = 3
-_COPIES = 64
-_COPY_RUNS = 32
+_LOOKS_PER_DOUBLING = 3  # each look comes a third later than the one before, and so much later at most is a false claim refuted
+_COPIES = 64  # blocks from copies, some 2,000 runs in all
+_COPY_RUNS = 32  # runs of one copy
 _ALIKE = 8  # so many blocks of few different outputs are not equal by chance
 _CALIBRATION_BLOCKS = 256
 _SMALL_BLOCK = 64  # rows of a call where only calls are independent: fewer cost time, more cost evidence
 _MOST_SMALL_BLOCKS = 1 << 14
-_SHIFTED = 1e-6
-_DIFFERENT = 1e-4
+_SHIFTED = 1e-6  # p-value: refusing costs the whole audit, and each audit looks a few times
+_DIFFERENT = 1e-4  # p-value: being run from copies costs time alone
 _COPIED = (
     "independent copies: the mechanism keeps what it drew in earlier calls, so that each block of runs starts from a copy of it "
     "as it was handed over"
@@ -37,7 +37,7 @@ _COPIED = (
 
 
 @dataclass(frozen=True)
-class Question:
+class EventQuestion:
     """An event to be bounded: of which mechanism, on which pair, from how many samples, and the claim that it may refute."""
 
     source: Sampler
@@ -58,12 +58,12 @@ class Plan:
     statement: Statement
     block: int
     reserve: Statement  # for independent blocks of any law, should the final samples show dependence
-    before: Trace
+    before: BlockHits
     rests: str
 
 
 @dataclass(frozen=True)
-class Bound:
+class FinalBound:
     """What the final samples came to."""
 
     tally: Tally
@@ -74,19 +74,19 @@ class Bound:
     rests: str
 
 
-def keeps_state(question: Question, before: Trace) -> bool:
+def keeps_state(question: EventQuestion, before: BlockHits) -> bool:
     """Whether copies of the mechanism, as it was handed over, show that it keeps what it drew in earlier calls."""
     source = question.source
     if source.form is Form.TRACED or source.pristine is None or source.fresh:
         return False
     copies = _sample(question, replace(source, fresh=True), _COPY_RUNS, _COPIES, 7)
-    if copies.echo is Echo.AGAIN:
-        return False  # all copies draw the same noise: they say nothing
     seen = look(before)
+    if copies.echo is Echo.AGAIN or (_constant(copies.outputs) and not _constant(before.outputs)):
+        return False  # all copies draw the same noise: they say nothing
     return seen.linked or (look(copies).clumps < _DIFFERENT and not seen.clumped) or shift(before, copies) < _SHIFTED
 
 
-def plan(question: Question, before: Trace) -> Plan:
+def plan(question: EventQuestion, before: BlockHits) -> Plan:
     """Decide, on the samples that chose the event, between a bound for independent runs, for independent blocks, and none."""
     source, seen = question.source, look(before)
     if seen.linked:
@@ -101,7 +101,7 @@ def plan(question: Question, before: Trace) -> Plan:
     return Plan(source, question.statement, block, reserve, before, _independent_words(source, seen, len(before.left)))
 
 
-def _by_blocks(question: Question, why: str) -> Plan:
+def _by_blocks(question: EventQuestion, why: str) -> Plan:
     """A bound that takes blocks as independent and nothing else, with a stake for the blocks that it will use."""
     source = question.source
     block = block_size(source, question.samples)
@@ -126,16 +126,22 @@ def _reserve(statement: Statement, blocks: Blocks, block: int, number: int, clai
     return replace(statement, stake=float(stake), unit=Unit.BLOCKS)
 
 
-def _sample(question: Question, source: Sampler, size: int, number: int, key: int) -> Trace:
+def _sample(question: EventQuestion, source: Sampler, size: int, number: int, key: int) -> BlockHits:
     """Hits of the event in some blocks of fresh runs."""
-    found, echoes = [], []
+    found, echoes, outputs = [], [], []
     for side, data in enumerate((question.pair.left, question.pair.right)):
         ties = stream(question.seed, int(Stage.TIES), side, question.first, key)
         batches = DrawChunk(source, data, size, question.seed, (int(Stage.PROBE), key, question.first))(0, size * number)
         found.append(np.array([int(question.event.contains(b, ties).sum()) for b in batches], dtype=np.int64))
         keys = row_keys(joined(batches))
         echoes.append(Echo.AGAIN if _alike(keys.reshape(-1, size)) else echo(keys, size))
-    return Trace(size, found[0], found[1], worst_echo(echoes))
+        outputs.append(keys)
+    return BlockHits(size, found[0], found[1], worst_echo(echoes), ((outputs[0], outputs[1]),))
+
+
+def _constant(outputs: tuple[tuple[Keys, Keys], ...]) -> bool:
+    """Whether each input has one output only."""
+    return all(bool(np.all(keys == keys[0])) for stage in outputs for keys in stage)
 
 
 def _alike(blocks: NDArray[np.uint64]) -> bool:
@@ -144,26 +150,29 @@ def _alike(blocks: NDArray[np.uint64]) -> bool:
     return len(few) == _ALIKE and bool(np.all(few == few[0])) and bool(np.any(few[0] != few[0, 0]))
 
 
-def first_look(question: Question, block: int) -> Trace:
+def first_look(question: EventQuestion, block: int) -> BlockHits:
     """Hits in some blocks before the final ones, for an event that was not chosen here."""
     return _sample(question, question.source, block, min(_CALIBRATION_BLOCKS, max(question.samples // block, 1)), 6)
 
 
-def bounded(question: Question, chosen: Plan, where: Where) -> Bound:
+def bounded(question: EventQuestion, chosen: Plan, where: ChunkSetup) -> FinalBound:
     """The bound on fresh samples; with a claim, as soon as it is refuted."""
     tally, ended, interrupted = _counted(question, chosen, where)
     statement, rests = chosen.statement, chosen.rests
     if tally.trace is not None and len(tally.trace.left):
         seen = look(tally.trace)
+        unit = Unit.BLOCKS if seen.clumped else statement.unit
+        if repeated(chosen.before, tally.trace, unit):
+            raise refusal(replace(seen, echo=Echo.AGAIN))
         if seen.linked or shift(chosen.before, tally.trace) < _SHIFTED:
             raise refusal(seen)
         if statement.unit is Unit.RUNS and seen.clumped:
             statement, rests = chosen.reserve, _clumped_words(chosen.source, seen)
     counts = tally.counts if statement.stake is not None else replace(tally.counts, blocks=None)
-    return Bound(replace(tally, counts=counts), statement, statement.lower(counts, ended=ended), ended, interrupted, rests)
+    return FinalBound(replace(tally, counts=counts), statement, statement.lower(counts, ended=ended), ended, interrupted, rests)
 
 
-def _counted(question: Question, chosen: Plan, where: Where) -> tuple[Tally, bool, bool]:
+def _counted(question: EventQuestion, chosen: Plan, where: ChunkSetup) -> tuple[Tally, bool, bool]:
     """All samples, or as many as it takes to refute the claim: the counts, whether they ended as planned, or by Ctrl-C."""
     if question.claim is None:
         tally, interrupted = _count(question, chosen, question.samples, 0, where)
@@ -180,7 +189,7 @@ def _counted(question: Question, chosen: Plan, where: Where) -> tuple[Tally, boo
     return tally, done >= question.samples and tally.failure is None and not interrupted, interrupted
 
 
-def _count(question: Question, chosen: Plan, count: int, first: int, where: Where) -> tuple[Tally, bool]:
+def _count(question: EventQuestion, chosen: Plan, count: int, first: int, where: ChunkSetup) -> tuple[Tally, bool]:
     pair, common = question.pair, chosen.statement.stake is not None
     work = CountChunk(
         chosen.source, pair.left, pair.right, question.event, chosen.block, question.seed, question.first + first, common

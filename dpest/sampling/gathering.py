@@ -14,16 +14,16 @@ from dpest.inputs.pairs import Pair
 from dpest.run.streams import stream
 from dpest.sampling.runs.outcomes import NOTHING, Outcomes, is_discrete, tally
 from dpest.sampling.runs.outputs import Batch
-from dpest.sampling.runs.sources import Source, TracedSampler
+from dpest.sampling.runs.sources import OutputSource, TracedSampler
 from dpest.sampling.scores.additive import Additive
 from dpest.sampling.scores.cells import Cells, Column, Reading
 from dpest.sampling.scores.learned import Learned, learn
 from dpest.sampling.scores.row_table import RowTable
 from dpest.trace.columns import Rng
 
-BLOCK = 1 << 16
-CHOOSING_SHARE = 0.3
-_PILOT = 1 << 14
+BLOCK = 1 << 16  # rows drawn at once: half a megabyte for each value of the mechanism, which stays in the cache
+CHOOSING_SHARE = 0.3  # of the samples: more choose a better event, fewer leave more to bound it
+_PILOT = 1 << 14  # rows that tell whether outputs repeat
 _LEARNING = 1 << 18  # outputs of one input from which a score is learned; fewer where there are many pairs
 _LEARNING_TOTAL = 1 << 19
 # The places that draw: each has streams of its own.
@@ -33,16 +33,16 @@ CellTable = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Question:
+class SamplingQuestion:
     """The sampler, the distinct inputs, and each pair as two of them."""
 
-    source: Source
+    source: OutputSource
     inputs: tuple[Any, ...]
     pairs: tuple[tuple[int, int], ...]
     seed: int
 
     @classmethod
-    def of(cls, source: Source, pairs: Sequence[Pair], seed: int) -> Question:
+    def of(cls, source: OutputSource, pairs: Sequence[Pair], seed: int) -> SamplingQuestion:
         """Inputs that several pairs share are sampled once."""
         place: dict[str, int] = {}
         inputs: list[Any] = []
@@ -74,7 +74,7 @@ STORED = (Learned, Additive, RowTable, Cells, Column, Reading, Batch, Outcomes) 
 class Learn:
     """Looks at a small sample: outcomes that repeat are counted as they are; for others, events are learned."""
 
-    question: Question
+    question: SamplingQuestion
     samples: int
 
     def __call__(self, index: int, count: int) -> Model | None:
@@ -91,7 +91,7 @@ class Learn:
 class CountOutcomes:
     """One chunk: how often each outcome occurs under each input."""
 
-    question: Question
+    question: SamplingQuestion
 
     def __call__(self, index: int, count: int) -> tuple[int, list[Outcomes]]:
         inputs = range(len(self.question.inputs))
@@ -110,7 +110,7 @@ class CountOutcomes:
 class CountCells:
     """One chunk: how many outputs fall into each cell of each pair's score, under both inputs."""
 
-    question: Question
+    question: SamplingQuestion
     model: Model
 
     def __call__(self, index: int, count: int) -> tuple[int, list[CellTable]]:

@@ -20,7 +20,7 @@ from dpest.sampling.runs.randomness import own_generators
 from dpest.sampling.runs.workers import must_be_deterministic, must_differ
 from dpest.sampling.supply import DrawChunk, Stage
 
-_RUNS = 32
+_RUNS = 32  # to see whether outputs differ: a coin of 1/2 gives 32 equal ones once in 10^9
 
 
 def width(sampler: Sampler, data: Any, seed: int) -> int:

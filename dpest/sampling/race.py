@@ -15,7 +15,7 @@ _ROUNDS = (1 << 16, 5 << 16)  # whole numbers of blocks
 _LATE_FEATURES = 2
 _FAR_BEHIND = 0.4  # of the promise of the best features
 _LATE_PAIRS = 5
-_LAST_PAIRS = 3
+_LAST_PAIRS = 3  # that get all samples of the search
 _EARLY_CAUTION = 0.5  # few samples must not favour the pair with the largest event
 
 

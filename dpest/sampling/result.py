@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
-from dpest.sampling.conclude import Conclusion, Finding, Side
+from dpest.sampling.conclude import Conclusion, DirectionFinding, Finding
 from dpest.sampling.tables import Table
 
 
@@ -72,7 +72,7 @@ def _pair_result(pair: Pair, finding: Finding, table: Table) -> PairResult:
     )
 
 
-def _witness(pair: Pair, side: Side, table: Table) -> Witness | None:
+def _witness(pair: Pair, side: DirectionFinding, table: Table) -> Witness | None:
     event, hits = side.shown, side.shown_hits
     if not hits.more:
         return None
@@ -85,14 +85,14 @@ def _notes(worst: Finding, facts: Facts, *, exhaustive: bool, learned: bool) -> 
     notes = [f"seed {facts.seed}: the same seed gives the same answer"]
     if facts.interrupted:
         notes.append(f"stopped early: this is the answer from {facts.samples:,} samples of each input")
-    side = max(worst.sides, key=lambda s: (s.infinite, s.lower, s.hits.log_ratio))
+    side = max(worst.sides, key=lambda s: (s.infinite, s.lower, s.bound.log_ratio))
     if side.infinite:
         notes.append(
             f"infinite: an event was seen {side.shown_hits.more:,} times under one input and never under the other, more than "
             "chance explains at the loss that shared outputs support"
         )
-    elif side.hits.more and side.hits.fewer:
-        bounds = [side.hits.times(k).lower((1 - facts.confidence) / 2, given_total=True) for k in (4, 16)]
+    elif side.bound.more and side.bound.fewer:
+        bounds = [side.bound.times(k).bound((1 - facts.confidence) / 2, given_total=True).lower for k in (4, 16)]
         notes.append(
             f"what more samples would buy: a lower bound of about {bounds[0]:.4g} from {4 * facts.samples:,} samples, "
             f"{bounds[1]:.4g} from {16 * facts.samples:,}"

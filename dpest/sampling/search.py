@@ -9,11 +9,12 @@ from typing import Any
 from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
-from dpest.sampling.bounds.dependence import Trace, echo, worst_echo
+from dpest.sampling.bounds.dependence import BlockHits, Echo, Unit, echo, look, repeated, worst_echo
+from dpest.sampling.bounds.repeats import MOST_ROWS
 from dpest.sampling.bounds.statement import Statement
 from dpest.sampling.race import Lap, Runner, Standing, race
 from dpest.sampling.runs.outcomes import row_keys
-from dpest.sampling.runs.outputs import Batch
+from dpest.sampling.runs.outputs import Batch, Keys
 from dpest.sampling.scores.choose import Goal, ScoreLaws, score_laws
 from dpest.sampling.scores.event import Event
 from dpest.sampling.scores.sniper import snipe
@@ -21,12 +22,11 @@ from dpest.sampling.scores.statdp import statdp
 from dpest.sampling.settings import Settings
 from dpest.sampling.supply import Stage, Supply
 
-_CURVE_ROWS = 200_000
-_ECHO_ROWS = 1 << 18
+_CURVE_ROWS = 200_000  # for a picture of the trade-off
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundEvent:
     """An event to be bounded, and how it was found."""
 
     pair: Pair
@@ -37,10 +37,10 @@ class Found:
     scores: tuple[Any, Any]
     laws: ScoreLaws
     runner: Runner
-    trace: Trace  # hits in the samples that chose the event
+    trace: BlockHits  # hits in the samples that chose the event
 
 
-def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Found:
+def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> FoundEvent:
     """Race with the chosen attack's features; DP-Sniper and StatDP take the winning pair."""
     features = settings.features
     goal = _goal(settings, supply.block)
@@ -65,24 +65,30 @@ def search(supply: Supply, runners: Sequence[Runner], settings: Settings) -> Fou
     laws = score_laws(left, right, event.threshold, event.above)
     columns = supply.sampler.columns
     event = replace(event, columns=None if columns is None else tuple(columns.tolist())).simplified()
-    trace = _trace(event, choose, supply.block, supply.seed)
-    return Found(lap.runner.pair, statement, event, name, standings, (left, right), laws, lap.runner, trace)
+    trace = _trace(event, train, choose, supply)
+    return FoundEvent(lap.runner.pair, statement, event, name, standings, (left, right), laws, lap.runner, trace)
 
 
-def _trace(event: Event, samples: Sequence[Batch], block: int, seed: int) -> Trace:
-    """The hits of an event block by block."""
-    whole = len(samples[0]) // block
-    ties = stream(seed, int(Stage.TIES), 2)
-    left, right = (event.contains(b, ties)[: whole * block].reshape(whole, block).sum(axis=1) for b in samples)
-    echoes = [echo(row_keys(Batch(b.values[:_ECHO_ROWS])), block) for b in samples]
-    return Trace(block, left, right, worst_echo(echoes))
+def _trace(event: Event, train: Sequence[Batch], choose: Sequence[Batch], supply: Supply) -> BlockHits:
+    """The hits of an event block by block, and whether outputs come again."""
+    block, ties = supply.block, stream(supply.seed, int(Stage.TIES), 2)
+    whole = len(choose[0]) // block
+    left, right = (event.contains(b, ties)[: whole * block].reshape(whole, block).sum(axis=1) for b in choose)
+    first, second = (_keys(stage) for stage in (train, choose))
+    found = BlockHits(block, left, right, worst_echo(echo(keys, block) for keys in second), (first, second))
+    unit = Unit.BLOCKS if supply.sampler.fresh or look(found).clumped else Unit.RUNS
+    again = repeated(replace(found, outputs=(first,)), found, unit)
+    return replace(found, echo=Echo.AGAIN) if again else found
+
+
+def _keys(samples: Sequence[Batch]) -> tuple[Keys, Keys]:
+    left, right = (row_keys(Batch(b.values[:MOST_ROWS])) for b in samples)
+    return left, right
 
 
 def _samples(supply: Supply, lap: Lap, count: int) -> tuple[list[Batch], list[Batch]]:
     places = lap.runner.places
     return [supply.get(p, Stage.TRAIN, count) for p in places], [supply.get(p, Stage.CHOOSE, count) for p in places]
-
-
 
 
 def _goal(settings: Settings, block: int) -> Goal:

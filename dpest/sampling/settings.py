@@ -13,7 +13,7 @@ from dpest.sampling.scores.attacks import FEATURES
 from dpest.sampling.scores.classifiers import NAMES as CLASSIFIERS
 
 ATTACKS = ("auto", "sniper", "statdp")
-MOST_TRAINING = 1_000_000
+MOST_TRAINING = 1_000_000  # keeps the samples of the search at 8 MB for each column and input
 FEWEST_SAMPLES = 100  # of which a quarter or so choose the event: fewer bound nothing
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, assert_never
 
@@ -18,9 +18,10 @@ from dpest.run.executors import Automatic
 from dpest.run.progress import Progress
 from dpest.run.streams import stream
 from dpest.sampling.bounds.common_noise import Blocks
-from dpest.sampling.bounds.dependence import Echo, Trace
+from dpest.sampling.bounds.dependence import BlockHits, Echo
 from dpest.sampling.bounds.statement import Counts
 from dpest.sampling.runs.blackbox import Form, Sampler
+from dpest.sampling.runs.outcomes import row_keys
 from dpest.sampling.runs.outputs import Batch, joined
 from dpest.sampling.scores.event import Event
 
@@ -29,6 +30,7 @@ Flags = NDArray[np.bool_]
 _MOST_NUMBERS = 1 << 24  # in one chunk
 _ATTEMPTS = 4  # at a block of runs of the search, before the mechanism's failure ends the audit
 _AGAIN = 1 << 20
+_MOST_COMPARED = 1 << 13  # outputs of the final samples that are compared with those before them
 
 
 class Stage(IntEnum):
@@ -42,7 +44,7 @@ class Stage(IntEnum):
 
 
 @dataclass(frozen=True)
-class Where:
+class ChunkSetup:
     """Where chunks run, and what watches them."""
 
     executor: Executor | Automatic | None = None
@@ -125,7 +127,7 @@ class Supply:
     inputs: Sequence[Any]
     block: int
     seed: int
-    where: Where
+    where: ChunkSetup
     runs: int = 0
     salt: int = 0  # tells a second search from the first
     kept: dict[tuple[int, Stage], list[Batch]] = field(default_factory=dict)
@@ -175,7 +177,7 @@ class Tally:
 
     counts: Counts
     failure: str | None = None
-    trace: Trace | None = None  # hits per block, in the order of the runs
+    trace: BlockHits | None = None  # hits per block, in the order of the runs
 
     def __add__(self, other: Tally) -> Tally:
         # What comes after a failure is not counted, so that the counts are those of a run that stopped there.
@@ -200,10 +202,15 @@ class CountChunk:
 
     def __call__(self, index: int, count: int) -> Tally:
         try:
-            hits = [self._hits(side, index, count) for side in (0, 1)]
+            drawn = [self._drawn(side, index, count) for side in (0, 1)]
         except MechanismError as error:
             return self._until_failure(index, count, str(error))
-        return self._tally(hits[0], hits[1], None)
+        hits = [self._hits(side, index, batches) for side, batches in enumerate(drawn)]
+        found = self._tally(hits[0], hits[1], None)
+        if index or found.trace is None:
+            return found
+        left, right = (row_keys(joined(batches).picked(slice(_MOST_COMPARED))) for batches in drawn)
+        return replace(found, trace=replace(found.trace, outputs=((left, right),)))
 
     def _tally(self, left: Flags, right: Flags, failure: str | None) -> Tally:
         count, size = len(left), self.block
@@ -212,7 +219,7 @@ class CountChunk:
         sums = Blocks.of(size, *blocks)
         # Common noise is bounded block by block: a part of one is no block.
         hits_and_runs = (*sums.hits, whole * size) if self.common else (int(left.sum()), int(right.sum()), count)
-        return Tally(Counts(*hits_and_runs, hits_and_runs[2], sums), failure, Trace(size, *blocks))
+        return Tally(Counts(*hits_and_runs, hits_and_runs[2], sums), failure, BlockHits(size, *blocks))
 
     def _until_failure(self, index: int, count: int, failure: str) -> Tally:
         """The blocks before the one in which the mechanism fails under either input."""
@@ -231,9 +238,11 @@ class CountChunk:
     def _key(self, side: int, index: int) -> tuple[int, ...]:
         return int(Stage.FINAL), 2 if self.common else side, self.first + index
 
-    def _hits(self, side: int, index: int, count: int) -> Flags:
+    def _drawn(self, side: int, index: int, count: int) -> list[Batch]:
         data = (self.left, self.right)[side]
-        batches = draw_chunk(self.sampler, data, count, self.block, self.seed, self._key(side, index))
+        return draw_chunk(self.sampler, data, count, self.block, self.seed, self._key(side, index))
+
+    def _hits(self, side: int, index: int, batches: list[Batch]) -> Flags:
         return np.concatenate([self.event.contains(b, self._ties(side, index, place)) for place, b in enumerate(batches)])
 
     def _block(self, side: int, index: int, place: int, count: int) -> Flags:
@@ -245,7 +254,7 @@ class CountChunk:
         return stream(self.seed, int(Stage.TIES), side, self.first + index, place)
 
 
-def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:
+def count_event(work: CountChunk, count: int, where: ChunkSetup) -> Gathered[Tally]:
     """Count an event on `count` fresh outputs of each input."""
     chunks = Chunks(count, chunk_size(work.sampler))
     return run_chunks(
@@ -258,5 +267,5 @@ def count_event(work: CountChunk, count: int, where: Where) -> Gathered[Tally]:
         progress=where.progress,
         message="bounding the event",
         key=f"final {work.first}",
-        known=(Tally, Counts, Blocks, Trace, Echo),
+        known=(Tally, Counts, Blocks, BlockHits, Echo),
     )

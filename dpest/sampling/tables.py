@@ -11,7 +11,7 @@ import numpy as np
 from dpest.results import Direction
 from dpest.run.streams import stream
 from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Ints, Mask
-from dpest.sampling.gathering import HALVING_KEY, Model, Parts, Question
+from dpest.sampling.gathering import HALVING_KEY, Model, Parts, SamplingQuestion
 from dpest.sampling.runs.outcomes import Aligned
 from dpest.sampling.runs.outputs import Batch, Keys
 from dpest.sampling.scores.choose import Goal, Ordered, best_cell, best_event, calibrated
@@ -89,7 +89,7 @@ class Table:
         return CellSet(np.isin(np.arange(len(p)), alone), direction)
 
 
-def outcome_tables(question: Question, found: Aligned) -> list[Table]:
+def outcome_tables(question: SamplingQuestion, found: Aligned) -> list[Table]:
     """A cell for each outcome that was seen under any input; the counts of the part that chooses come first."""
     first, last = found.counts[: len(question.inputs)], found.counts[len(question.inputs) :]
     tables = []

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpest.numerics.binomial import lower
-from dpest.results import Direction
-from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Hits, Ints
+from dpest.results import Direction, Hits
+from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Floats, Ints
 from dpest.sampling.tables import Table
 
 

@@ -17,12 +17,12 @@ import numpy as np
 
 from dpest.errors import MechanismRaised, TraceMismatch
 from dpest.lang.nodes import Draw, Node, Relation, is_node
-from dpest.lang.origins import root
+from dpest.lang.origins import MADE_OF
 from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat, rebuild
-from dpest.trace.plain_run import SEED, Aim, Drawn, PlainRun, Source
+from dpest.trace.plain_run import SEED, Aim, Drawn, NumberSource, PlainRun
 from dpest.trace.replay import Replay, Unusual, same_output
 from dpest.trace.valuation import Valuation, Value
 
@@ -63,7 +63,7 @@ class Rounds:
 
 def check_against_program(traced: Trace, program: Program, seconds: float) -> None:
     """Raises `TraceMismatch` where the program on plain numbers does something that no traced path says."""
-    source = Source(stream(SEED))
+    source = NumberSource(stream(SEED))
     tree = _Branching([*traced.paths, *traced.cycles], 0)
     around = set(map(id, traced.cycles))
     places = _Places()
@@ -72,7 +72,7 @@ def check_against_program(traced: Trace, program: Program, seconds: float) -> No
     rounds = Rounds(seconds)
     for i in rounds:
         aimed = i % 2 == 1
-        run = PlainRun(source, aims if aimed else None)
+        run = PlainRun(source, aims if aimed else None, together=traced.counted)
         output = run_plainly(program, run)
         met = _Met(run, places)
         path = met.path(tree)
@@ -177,7 +177,13 @@ class _Met:
         return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
-        draw = root(draw)
+        made_of = draw.images.get(MADE_OF)
+        if made_of is not None:
+            self._place(made_of.radius)
+            self._place(made_of.angle)
+            return
+        while draw.origin is not None:
+            draw = draw.origin.base
         k = self._places.get(draw)
         if k is not None and self._on is not None and self._on.guards:
             self._made(self._on, draw)

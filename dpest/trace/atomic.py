@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
+from dpest.lang.plain import missing_draws
 from dpest.laws.law import Discrete
 from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.literal import InputLiteral, Literal
 from dpest.trace.whole import AsWritten, Uneven, at_least, equals
+
+Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
 
 
 class Ask(Protocol):
@@ -34,9 +37,18 @@ def sign(relation: Relation, x: Rational) -> bool:
             return bool(x == 0)
 
 
-def settled(relation: Relation, constant: Rational, program: AsWritten) -> bool:
-    """A comparison in which no draw is left: the program's own word, if it is known."""
-    said = program({})
+def settled(relation: Relation, constant: Rational, program: AsWritten, ask: Ask | None) -> bool:
+    """A comparison in which no draw is left: the program's own word, if it is known or if rounding could decide.
+
+    Draws that cancel in rationals need not in the program's own arithmetic: (k + 0.4) - k is not always 0.4.
+    """
+    draws = missing_draws(program.condition, program.known) if program.near(constant) else []
+    if draws and all(getattr(d.law, "finite", False) for d in draws):
+        if ask is None:
+            raise Uneven("a comparison of random values that cancel: rounding decides it")
+        said = program({id(d): point(d, ask) for d in draws})
+    else:
+        said = program({})
     return sign(relation, constant) if said is None else said
 
 
@@ -44,7 +56,7 @@ def atomic(relation: Relation, value: Linear, ask: Ask, program: AsWritten) -> b
     """A comparison of draws alone; equality never holds where a continuous draw is left."""
     terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
     if not terms:
-        return settled(relation, value.constant, program)
+        return settled(relation, value.constant, program, ask)
     if any(not d.law.discrete for d, _ in terms):
         return relation is not Relation.EQ and ask(Literal(terms, value.constant))
     if any(d.law.unknown for d, _ in terms):
@@ -88,6 +100,16 @@ def _at_points(relation: Relation, value: Linear, draws: list[Draw], ask: Ask, p
 def has_finitely_many_points(value: Linear) -> bool:
     """Whether every draw behind a value has finitely many points."""
     return all(getattr(d.law, "finite", False) for d in draws_of(value))
+
+
+def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
+    """The value with the points of its finite draws on this path."""
+    out = Linear((), value.constant)
+    for node, c in value.terms:
+        if isinstance(node, Draw) and has_finitely_many_points(linear(node)):
+            became.setdefault(id(node), point(node, ask))
+        out = combine(out, linear(became.get(id(node), node)), c)
+    return out
 
 
 def point(draw: Draw, ask: Ask) -> int | float:

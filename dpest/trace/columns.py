@@ -42,7 +42,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Group:
+class RowsOfShape:
     """Rows of one shape; `values` has one array for each of its holes."""
 
     shape: Shape
@@ -54,7 +54,7 @@ class Group:
 class Columns:
     """A sample of outputs."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[RowsOfShape, ...]
 
     @property
     def rows(self) -> int:

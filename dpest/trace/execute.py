@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.inputs.shown import brief, raised
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.swap import standing_in, stood_in_for
 from dpest.trace.outputs import Flat, flatten
@@ -42,7 +43,7 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
         hint = _HINT if "Dist" in str(error) else ""
         if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
             hint = _NO_ENTRY
-        raise MechanismRaised(f"{name} raised {type(error).__name__}: {error} (on the input {data!r}){hint}") from error
+        raise MechanismRaised(f"{name} raised {raised(error)} (on the input {brief(data)}){hint}") from error
 
 
 def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:

@@ -30,6 +30,7 @@ from dpest.trace.hidden_randomness import Watch
 from dpest.trace.images import in_one_form
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
+from dpest.trace.memory import nodes_forgotten
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
@@ -71,14 +72,20 @@ class Trace:
     cycles: tuple[Path, ...] = ()  # runs that came back to a state in which they were before, and return nothing
     error: float = 0.0  # how far off ln of a probability may be, where probabilities were worked out before
     together: bool = False  # whether sides of `if` statements were kept together
+    counted: bool = False  # whether a loop that only counts is one draw
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 
 
 # Up to here forks are cheaper than anything else, and known best. Above, the sides of `if` statements are kept together where
 # they can be: above-threshold over ten queries has 11 paths, a dozen randomised responses have 4,096.
 FEW_PATHS = 16
-FEW_DECISIONS = 2_000
+FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops have few paths and many decisions
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
+
+
+# A loop that comes back to a state in which it was has few paths by forks, and no end where sides are kept together: there,
+# as many times more paths and decisions are followed. Twice of it helps no program that was tried, half loses one.
+_MORE_IN_LOOPS = 16
 
 
 LoopWeight = Callable[[Loop], float]  # ln of what a loop multiplies the weight of its first round by
@@ -102,7 +109,8 @@ def trace(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with Watch(mechanism, data, params, lambda: program(one_run())), standing_in(mechanism, data, params) as held:
+    watch = Watch(mechanism, data, params, lambda: program(one_run()))
+    with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, check_seconds, kept, loop_weight, lambda: is_rewritten(mechanism))
     paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
     return replace(traced, paths=paths, seeded=tuple(held.seeded))
@@ -118,17 +126,17 @@ def _few_or_together(
 ) -> Trace:
     """The paths by forks where they are few; else with sides kept together; where that fails, all of them by forks."""
 
-    def checked(search: _Search, start: float) -> Trace:
+    def checked(search: _PathSearch, start: float) -> Trace:
         traced = search.found(loop_weight)
         check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
         return traced
 
     start = time.perf_counter()
-    forks = _Search(limits)
+    forks = _PathSearch(limits)
     refusal: ExactRefused | None = None
     if sides is not Sides.TOGETHER:
         try:
-            if forks.explored(program, few=sides is Sides.AS_NEEDED):
+            if forks.explored(program, few=1 if sides is Sides.AS_NEEDED else 0):
                 return checked(forks, start)
         except ExactRefused as error:
             if sides is Sides.APART:
@@ -137,7 +145,10 @@ def _few_or_together(
     try:
         if sides is Sides.TOGETHER or rewritten():
             begin = time.perf_counter()
-            search = _Search(limits, together=True)
+            search = _PathSearch(limits, together=True)
+            search.begin(program)
+            if forks.cycles and not search.counted and forks.explored(program, few=_MORE_IN_LOOPS):
+                return checked(forks, start)
             search.explored(program)
             return checked(search, begin)
     except (ExactRefused, MechanismError, RecursionError):  # nested choices may be deeper than Python's stack
@@ -164,20 +175,20 @@ def trace_on_unknown(
         return execute(run, mechanism, data, params)
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
-    with watch, standing_in(mechanism, data, params):
-        search = _Search(limits, together=sides is Sides.TOGETHER)
+    with nodes_forgotten(), watch, standing_in(mechanism, data, params):
+        search = _PathSearch(limits, together=sides is Sides.TOGETHER)
         search.explored(program, rewrite)
         return search.found(None)
 
 
 def explored(program: Callable[[Any], Flat], limits: Limits, loop_weight: LoopWeight | None, make: type[TraceRun]) -> Trace:
     """Every path of a program, followed by runs of another kind."""
-    search = _Search(limits, make=make)
+    search = _PathSearch(limits, make=make)
     search.explored(program)
     return search.found(loop_weight)
 
 
-class _Search:
+class _PathSearch:
     """The branches still to be followed, and what was found."""
 
     def __init__(self, limits: Limits, together: bool = False, make: type[TraceRun] = TraceRun) -> None:
@@ -186,22 +197,27 @@ class _Search:
         self.make = make
         self.pool: Pool = {}
         self.joined = False  # whether sides came together anywhere
+        self.counted = False
         self.pending = [Branch()]
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
         self.left_out: list[tuple[tuple[Step, ...], float]] = []
         self.work = 0
 
-    def explored(self, program: Callable[[Any], Flat], rewrite: Rewrite | None = None, *, few: bool = False) -> bool:
-        """Follows every branch; with `few`, gives up (and can be gone on with) where there are many."""
+    def explored(self, program: Callable[[Any], Flat], rewrite: Rewrite | None = None, *, few: int = 0) -> bool:
+        """Follows every branch; with `few`, gives up (and can be gone on with) where there are that many times a few."""
         while self.pending:
             many = len(self.paths) + len(self.pending)
-            if few and (many > FEW_PATHS or self.work > FEW_DECISIONS):
+            if few and (many > few * FEW_PATHS or self.work > few * FEW_DECISIONS):
                 return False
             if self.together and not self.joined and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
                 raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
             self._follow(self.make(self.next(), self.pending, self.limits, rewrite, self.together, self.pool), program)
         return True
+
+    def begin(self, program: Callable[[Any], Flat]) -> None:
+        """Follows the first branch."""
+        self._follow(self.make(self.next(), self.pending, self.limits, None, self.together, self.pool), program)
 
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
@@ -211,6 +227,7 @@ class _Search:
             return
         spend_steps(1 + run.called // 8)  # most are replayed, which costs little
         self.joined = self.joined or any(run.joined)
+        self.counted = self.counted or run.counted
         drawn = tuple(run.draws[: run.drawn])
         path = Path(tuple(run.steps), run.released(output), conditions, drawn, run.guards, tuple(run.joined))
         if run.returned is not None:
@@ -252,7 +269,7 @@ class _Search:
         paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
         missing = [_most(mass, loops.on(steps), loop_weight) for steps, mass in self.left_out]
         cycles = tuple(path for path, _ in self.cycles)
-        return Trace(paths, float(log_sum(np.array(missing))), cycles, together=self.together)
+        return Trace(paths, float(log_sum(np.array(missing))), cycles, together=self.together, counted=self.counted)
 
 
 def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None) -> float:

@@ -22,7 +22,6 @@ from dpest.lang.nodes import (
     Pick,
     Quotient,
     Relation,
-    Where,
     Written,
     combine,
     draws_of,
@@ -36,7 +35,7 @@ from dpest.trace.atomic import has_finitely_many_points, sign
 
 
 @dataclass(frozen=True)
-class Side:
+class FunctionBound:
     """function(value) compared with a bound: `>=` or `>` where `above`, `<=` or `<` else."""
 
     above: bool
@@ -44,7 +43,7 @@ class Side:
     bound: Rational
 
 
-def moved(function: Elementary, side: Side, value: Linear, written: Written | None) -> Compare | bool:
+def moved(function: Elementary, side: FunctionBound, value: Linear, written: Written | None) -> Compare | bool:
     """The same comparison for a value inside the function's domain; a bound outside of its range decides it."""
     low, high = function.range
     if low is not None and side.bound <= low and not _reaches_end(function, side.bound, low):
@@ -110,19 +109,13 @@ def holds(relation: Relation, x: float) -> bool:
 
 
 def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[Any], bool]) -> Compare | bool | None:
-    """A comparison of a function, a quotient or a case distinction with a number, without it; None where affine forms do."""
+    """A comparison of a function or a quotient with a number, without it; None where affine forms do."""
     relation, k = condition.relation, condition.value.constant
     match node:
-        case Where(condition=which, yes=yes, no=no):
-            x = yes if decide(which) else no
-            if isinstance(x, float) and not math.isfinite(x):
-                return holds(relation, float(c) * x)
-            value = combine(Linear((), k), linear(numeric(x)), c)
-            return Compare(relation, value, condition.written) if value.terms else sign(relation, value.constant)
         case Function(function=function, value=inner):
             if relation is Relation.EQ:
                 return equal(function, -k / c, linear(inner), condition.written)
-            return moved(function, Side(c > 0, relation is Relation.GT, -k / c), linear(inner), condition.written)
+            return moved(function, FunctionBound(c > 0, relation is Relation.GT, -k / c), linear(inner), condition.written)
         case Quotient(left=left, right=right) if not has_finitely_many_points(linear(right)):
             value = combine(scaled(linear(left), c), linear(right), k) if k else scaled(linear(left), c)
             if relation is not Relation.EQ and not decide(Compare(Relation.GT, linear(right))):

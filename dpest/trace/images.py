@@ -7,11 +7,12 @@ every case is brought to one form for each draw: conditions move to the other si
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import Draw, Function, Linear, Origin, combine, linear, scaled
-from dpest.lang.origins import on_base, root
+from dpest.lang.origins import MADE_OF, is_joined, on_base, root
 from dpest.lang.spans import span
 from dpest.laws.images import image
 from dpest.laws.law import Continuous
@@ -63,8 +64,8 @@ class Impossible(Exception):
 
 def has_images(literals: Iterable[Literal], values: Iterable[Linear] = ()) -> bool:
     """Whether a function of a draw takes part."""
-    return any(d.origin is not None for x in literals for d, _ in x.terms) or any(
-        isinstance(d, Draw) and d.origin is not None for v in values for d, _ in v.terms
+    return any(d.origin is not None or is_joined(d) for x in literals for d, _ in x.terms) or any(
+        isinstance(d, Draw) and (d.origin is not None or is_joined(d)) for v in values for d, _ in v.terms
     )
 
 
@@ -75,21 +76,40 @@ def unified(literals: Sequence[Literal], values: Sequence[Linear] = ()) -> tuple
     """
     used = [d for v in values for d, _ in v.terms if isinstance(d, Draw)]
     used += [d for x in literals if len(x.terms) > 1 for d, _ in x.terms]
-    form: dict[int, Draw] = {}
+    form: dict[Any, Draw] = {}
     for d in used:
-        if form.setdefault(id(root(d)), d) is not d:
+        if form.setdefault(_key(d), d) is not d:
             raise ExactRefused(
                 f"one draw is used in two forms that are added to or compared with others: {d.law.words()} and "
-                f"{form[id(root(d))].law.words()}"
+                f"{form[_key(d)].law.words()}"
             )
     for x in literals:
         d = x.terms[0][0]
-        known = form.get(id(root(d)))
+        known = form.get(_key(d))
         # A function's own law keeps the digits of its tails, which the draw behind it may have lost.
         if known is None or (len(used) == 0 and depth(d) > depth(known)):
-            form[id(root(d))] = d
-    moved = (_moved(x, form[id(root(x.terms[0][0]))]) if len(x.terms) == 1 else x for x in literals)
+            form[_key(d)] = d
+    _check_apart([*form.values()])
+    moved = (_moved(x, form[_key(x.terms[0][0])]) if len(x.terms) == 1 else x for x in literals)
     return tuple(x for x in moved if x is not None)
+
+
+def _key(draw: Draw) -> Any:
+    """Equal for forms of one draw; the cosine and the sine of one angle, times one radius, are draws apart."""
+    made_of = draw.images.get(MADE_OF)
+    return id(root(draw)), None if made_of is None else made_of.turned
+
+
+def _check_apart(forms: list[Draw]) -> None:
+    """Draws that a Gaussian one is made of must not be used beside it; its twin at a right angle may be: it is independent."""
+    by_root: dict[int, Any] = {}
+    for draw in forms:
+        made_of = draw.images.get(MADE_OF)
+        if by_root.setdefault(id(root(draw)), made_of) is made_of:
+            continue
+        first = by_root[id(root(draw))]
+        if first is None or made_of is None or replace(first, turned="") != replace(made_of, turned=""):
+            raise ExactRefused("noise that a Gaussian value is made of is used beside it")
 
 
 def depth(draw: Draw) -> int:
@@ -104,7 +124,8 @@ def _moved(literal: Literal, target: Draw) -> Literal | None:
         return literal
     least, bound = c > 0, -literal.constant / c
     while draw is not target and not _behind(draw, target):
-        assert draw.origin is not None
+        if draw.origin is None:
+            raise ExactRefused("noise that a Gaussian value is made of is used beside it")
         least, there = on_base(draw.origin, least, bound)
         if there is None:
             return _always(least)

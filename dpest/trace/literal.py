@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -27,11 +27,7 @@ class Literal:
 
     terms: tuple[tuple[Draw, Rational], ...]
     constant: Rational
-
-    @cached_property
-    def spokes(self) -> dict[int, Any]:
-        """What the condition contributes to a star, by the draw at the star's centre; filled by `stars`."""
-        return {}
+    opposite_of: Literal | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @cached_property
     def direction(self) -> tuple[Direction, Rational, bool]:
@@ -39,6 +35,9 @@ class Literal:
 
         A condition on a function of a draw speaks of the draw: what is known of either decides the other.
         """
+        if self.opposite_of is not None:
+            direction, bound, flipped = self.opposite_of.direction
+            return direction, bound, not flipped
         if len(self.terms) == 1 and self.terms[0][0].origin is not None:
             ((draw, c),) = self.terms
             found = at_root(draw, c > 0, -self.constant / c)
@@ -77,12 +76,10 @@ class Literal:
 
     @cached_property
     def _opposite(self) -> Literal:
+        if self.opposite_of is not None:
+            return self.opposite_of
         if self.smooth:
-            out = Literal(tuple((d, -c) for d, c in self.terms), -self.constant)
-            direction, bound, flipped = self.direction
-            out.__dict__["direction"] = direction, bound, not flipped
-            out.__dict__["_opposite"] = self
-            return out
+            return Literal(tuple((d, -c) for d, c in self.terms), -self.constant, opposite_of=self)
         if len(self.terms) == 1 and not _whole(self.terms[0][0]):
             return self._beside()
         return Literal(tuple((d, -c) for d, c in self.terms), -self.constant - 1)

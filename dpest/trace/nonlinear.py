@@ -26,9 +26,10 @@ from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.atomic import has_finitely_many_points
 from dpest.trace.functions import NotFinite, numeric
 from dpest.trace.images import image_of
+from dpest.trace.polar import gaussian_of
 
 
-class Path(Protocol):
+class OnPath(Protocol):
     """What is asked of the path that a value is on."""
 
     def affine(self, x: Any) -> Linear:
@@ -41,7 +42,7 @@ class Path(Protocol):
         """The number that a value with finitely many points has."""
 
 
-def nonlinear(node: Function | Product | Quotient, path: Path, became: dict[int, Any]) -> Linear:
+def nonlinear(node: Function | Product | Quotient, path: OnPath, became: dict[int, Any]) -> Linear:
     """A function, a product or a quotient as an affine expression; what has finitely many points is worked out."""
     match node:
         case Function():
@@ -52,7 +53,7 @@ def nonlinear(node: Function | Product | Quotient, path: Path, became: dict[int,
             return _quotient(left, right, path)
 
 
-def _function(node: Function, path: Path, became: dict[int, Any]) -> Linear:
+def _function(node: Function, path: OnPath, became: dict[int, Any]) -> Linear:
     try:
         inner = path.affine(node.value)
     except NotFinite as beyond:
@@ -63,7 +64,7 @@ def _function(node: Function, path: Path, became: dict[int, Any]) -> Linear:
     return linear(became[id(node)])
 
 
-def _quotient(left: Any, right: Any, path: Path) -> Linear:
+def _quotient(left: Any, right: Any, path: OnPath) -> Linear:
     bottom = path.affine(right)
     if not has_finitely_many_points(bottom):
         return quotient(path.affine(left), bottom)
@@ -73,8 +74,8 @@ def _quotient(left: Any, right: Any, path: Path) -> Linear:
     return scaled(linear(left), 1 / divisor)
 
 
-def _product(left: Any, right: Any, path: Path) -> Linear:
-    known = folded(left, right)
+def _product(left: Any, right: Any, path: OnPath) -> Linear:
+    known = folded(left, right) or gaussian_of(left, right)
     if known is not None:
         return known
     a, b = path.affine(left), path.affine(right)

@@ -45,7 +45,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Named:
+class EnumMember:
     """A member of an Enum."""
 
     name: str
@@ -154,7 +154,7 @@ def _rebuild(structure: Any, left: list[Any]) -> Any:
         case ("set", *parts):
             return Members(tuple(_rebuild(p, left) for p in parts))
         case ("enum", name):
-            return Named(name)
+            return EnumMember(name)
         case ("record", name, keys, *parts):
             return Record(name, tuple((k, _rebuild(p, left)) for k, p in zip(keys, parts, strict=True)))
         case (_, *parts):

@@ -38,7 +38,7 @@ class Drawn:
 
 def one_run() -> PlainRun:
     """A plain run with the same numbers each time."""
-    return PlainRun(Source(stream(SEED)))
+    return PlainRun(NumberSource(stream(SEED)))
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PlainProgram:
 
     def __call__(self, data: Any, rng: np.random.Generator, **params: Any) -> Any:
         """What the mechanism returns, with numbers from this generator for its draws."""
-        run = PlainRun(Source(rng, block=1))
+        run = PlainRun(NumberSource(rng, block=1))
         token = RUN.set(run)
         try:
             flat = flatten(self.func(data, **params))
@@ -58,7 +58,7 @@ class PlainProgram:
         return rebuild(flat.structure, [run.number(x) for x in flat.leaves])
 
 
-class Source:
+class NumberSource:
     """Numbers from laws, in blocks."""
 
     def __init__(self, rng: np.random.Generator, block: int = _BLOCK) -> None:
@@ -91,9 +91,14 @@ class PlainRun:
     plain = True
 
     def __init__(
-        self, source: Source, aims: Mapping[int, Sequence[Aim]] | None = None, script: Sequence[Drawn] = ()
+        self,
+        source: NumberSource,
+        aims: Mapping[int, Sequence[Aim]] | None = None,
+        script: Sequence[Drawn] = (),
+        together: bool = False,
     ) -> None:
         self.drawn: list[Drawn] = []
+        self.together = together  # whether a loop that only counts is one draw, as it was in the trace
         self.outside = Valuation(source.draw)  # random values that were made before the run
         self._source = source
         self._aims = aims or {}

@@ -8,10 +8,9 @@ from itertools import combinations
 
 from dpest.errors import BudgetExceeded
 from dpest.lang.nodes import ArgExtreme, Compare, Linear, Pick, Ranked, Relation, combine
-from dpest.trace.atomic import Ask
+from dpest.trace.atomic import Ask, Became
 from dpest.trace.literal import Literal
-from dpest.trace.resolve import Became, affine, as_literal, comparable, index, pinned_draws, unrounded
-from dpest.trace.whole import Uneven
+from dpest.trace.resolve import Ways, as_literal, chosen, index
 
 
 def peeled(node: Ranked, ask: Ask) -> int:
@@ -33,21 +32,10 @@ def split(node: Ranked, ask: Ask) -> int:
     n, before = len(node.values), min(node.rank, len(node.values) - 1 - node.rank)
     if n * math.comb(n - 1, before) > MOST_SPLITS:
         raise BudgetExceeded(f"the value at place {node.rank + 1} of {n} in order has more than {MOST_SPLITS} cases")
-    became: Became = {}
-    values = [affine(v, ask, became) for v in node.values]
-    if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
-        values = [unrounded(v, ask, became) for v in values]
-    try:
-        options, indices = _splits(node, values, ask, became)
-    except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
-        values = [pinned_draws(v, ask, became) for v in values]
-        options, indices = _splits(node, values, ask, became)
-    return indices[ask.choose(options)]
+    return chosen(node.values, ask, lambda values, became: _splits(node, values, ask, became))
 
 
-def _splits(
-    node: Ranked, values: list[Linear], ask: Ask, became: Became
-) -> tuple[list[tuple[Literal, ...]], list[int]]:
+def _splits(node: Ranked, values: list[Linear], ask: Ask, became: Became) -> Ways:
     """For each argument and each set of others before it: what that takes, and the argument's index."""
     options: list[tuple[Literal, ...]] = []
     indices: list[int] = []

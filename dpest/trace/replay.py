@@ -45,6 +45,7 @@ class Replay:
     """
 
     together = False
+    counted = False  # whether a loop that only counts was one draw
 
     def __init__(self, draws: Sequence[Draw], joined: Sequence[bool] = (), pool: Pool | None = None) -> None:
         self.draws = list(draws)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any, assert_never
@@ -38,17 +38,15 @@ from dpest.lang.nodes import (
     linear,
     scaled,
 )
-from dpest.lang.plain import Unknown, evaluate, missing_draws
+from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational
-from dpest.trace.atomic import Ask, atomic, has_finitely_many_points, point, settled, sign
+from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pinned_draws, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import nonlinear
-from dpest.trace.roundings import HALF, asked, least, meets_whole, reaches, short
+from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
-
-Became = dict[int, Any]  # by the id of a node: what it came down to on this path, a node or a plain number
 
 
 def decide(condition: Any, ask: Ask) -> bool:
@@ -118,7 +116,7 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
 
 
 @lru_cache(maxsize=1 << 14)
-def _smooth_literal(relation: Relation, value: Linear) -> Literal | None:
+def smooth_literal(relation: Relation, value: Linear) -> Literal | None:
     """An inequality in which a continuous draw takes part, as one object for one node: what is known of it is kept."""
     terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
     plain = relation is not Relation.EQ and len(terms) == len(value.terms) > 0
@@ -129,10 +127,12 @@ def _smooth_literal(relation: Relation, value: Linear) -> Literal | None:
 def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     """Decides a comparison with zero; an extreme value is compared argument by argument."""
     relation, value = condition.relation, condition.value
-    plain = _smooth_literal(relation, value)
+    plain = smooth_literal(relation, value)
     if plain is not None:
         return ask(plain)
-    if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient | Where):
+    if len(value.terms) == 1 and isinstance(value.terms[0][0], Where):
+        return _side_compared(condition, value.terms[0][0], value.terms[0][1], ask, became)
+    if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient):
         moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
         if moved is not None:
             return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
@@ -153,13 +153,21 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     return atomic(relation, expression, ask, program)
 
 
+def _side_compared(condition: Compare, node: Where, c: Rational, ask: Ask, became: Became) -> bool:
+    """A case distinction compared with a number: the side that is taken."""
+    x = node.yes if decide(node.condition, ask) else node.no
+    if isinstance(x, float) and not math.isfinite(x):
+        return holds(condition.relation, float(c) * x)
+    value = combine(Linear((), condition.value.constant), linear(numeric(x)), c)
+    return _compared(Compare(condition.relation, value, condition.written), ask, {**became, id(node): x})
+
+
 def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, became: Became) -> bool:
     rest = combine(condition.value, linear(node), -c)
 
     def holds(v: Any) -> bool:
-        value = combine(rest, linear(v), c)
-        one = Compare(condition.relation, value, condition.written)
-        return _compared(one, ask, {**became, id(node): v}) if value.terms else sign(condition.relation, value.constant)
+        one = Compare(condition.relation, combine(rest, linear(v), c), condition.written)
+        return _compared(one, ask, {**became, id(node): v})
 
     some = (node.pick is Pick.MAX) == (c > 0)
     return any(map(holds, node.values)) if some else all(map(holds, node.values))
@@ -232,33 +240,30 @@ def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
 
         return peeled(node, ask)
     node = without_function(node)
-    plain = _plain_options(node.pick, node.values)
+    plain = plain_options(node.pick, node.values)
     if plain is not None:
         return plain[1][ask.choose(plain[0])]
+    return chosen(node.values, ask, lambda values, became: _winners(node.pick, node.values, values, ask, became))
+
+
+Ways = tuple[list[tuple[Literal, ...]], list[int]]  # what each argument takes to be chosen, and its index
+
+
+def chosen(written: Sequence[Any], ask: Ask, ways: Callable[[list[Linear], Became], Ways]) -> int:
+    """Which of several values is chosen, from what that takes for each of them."""
     became: Became = {}
-    values = [affine(v, ask, became) for v in node.values]
+    values = [affine(v, ask, became) for v in written]
     if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
         values = [unrounded(v, ask, became) for v in values]
     try:
-        options, indices = _winners(node.pick, node.values, values, ask, became)
+        options, indices = ways(values, became)
     except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
-        values = [pinned_draws(v, ask, became) for v in values]
-        options, indices = _winners(node.pick, node.values, values, ask, became)
+        options, indices = ways([pinned_draws(v, ask, became) for v in values], became)
     return indices[ask.choose(options)]
 
 
-def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
-    """The value with the points of its finite draws on this path."""
-    out = Linear((), value.constant)
-    for node, c in value.terms:
-        if isinstance(node, Draw) and has_finitely_many_points(linear(node)):
-            became.setdefault(id(node), point(node, ask))
-        out = combine(out, linear(became.get(id(node), node)), c)
-    return out
-
-
 @lru_cache(maxsize=256)
-def _plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Literal, ...]], list[int]] | None:
+def plain_options(pick: Pick, values: tuple[Any, ...]) -> Ways | None:
     """The ways in which each argument can win, where all are affine in draws: the same on every path."""
     expressions = [linear(v) for v in values]
     if not all(isinstance(n, Draw) for e in expressions for n, _ in e.terms):
@@ -269,9 +274,7 @@ def _plain_options(pick: Pick, values: tuple[Any, ...]) -> tuple[list[tuple[Lite
         return None
 
 
-def _winners(
-    pick: Pick, written: Sequence[Any], values: list[Linear], ask: Ask | None, became: Became
-) -> tuple[list[tuple[Literal, ...]], list[int]]:
+def _winners(pick: Pick, written: Sequence[Any], values: list[Linear], ask: Ask | None, became: Became) -> Ways:
     """For each argument that can win: what it takes, and its index. An earlier one wins a tie."""
     options: list[tuple[Literal, ...]] = []
     indices: list[int] = []
@@ -291,17 +294,12 @@ def _winners(
     return options, indices
 
 
-def comparable(margin: Linear) -> bool:
-    """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
-    return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)
-
-
 def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal | bool:
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
     program = AsWritten(condition, became)
     if not value.terms:
-        return settled(relation, value.constant, program)
+        return settled(relation, value.constant, program, ask)
     node = value.terms[0][0]
     if isinstance(node, Rounded):
         assert ask is not None
@@ -359,13 +357,13 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     _pin(value, ask, became)
     try:
         return _computed(x, became)
-    except Unknown:  # a draw that cancels in rationals, and need not in the program's own arithmetic
+    except Undetermined:  # a draw that cancels in rationals, and need not in the program's own arithmetic
         for draw in missing_draws(x, became):
             if has_finitely_many_points(linear(draw)):
                 became[id(draw)] = point(draw, ask)
     try:
         return _computed(x, became)
-    except Unknown:  # zero times a value that nobody asked for
+    except Undetermined:  # zero times a value that nobody asked for
         return _computed(value, became)
 
 

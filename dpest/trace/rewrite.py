@@ -10,7 +10,8 @@ import ast
 import copy
 from collections.abc import Iterable
 
-from dpest.trace.sides import Kind, Place, Sides, is_place, is_plain, reads, sides_of
+from dpest.trace.counting import Counting, counting
+from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 
 RUNTIME = "_dpest"
 _METHODS_LEFT = frozenset({"append", "extend", "items", "keys", "values", "copy", "get", "join", "format"})
@@ -43,7 +44,7 @@ def _tuple(parts: Iterable[ast.expr]) -> ast.Tuple:
     return ast.Tuple(list(parts), ast.Load())
 
 
-def _function(name: str, places: tuple[Place, ...], body: list[ast.stmt]) -> ast.FunctionDef:
+def _function(name: str, places: tuple[AssignedPlace, ...], body: list[ast.stmt]) -> ast.FunctionDef:
     made = ast.parse(f"def {name}({', '.join(p.inside for p in places)}): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
     made.body = [*body, ast.Return(_tuple(_load(p.inside) for p in places))]
@@ -71,10 +72,22 @@ def _chained(node: ast.Compare) -> ast.expr:
     return ast.copy_location(ast.BoolOp(ast.And(), parts), node)
 
 
-class _Inside(ast.NodeTransformer):
+class _Comparisons(ast.NodeTransformer):
+    """Rewrites comparisons, wherever they stand."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        other = _chained(node)
+        if other is not node:
+            done: ast.AST = self.visit(other)
+            return done
+        self.generic_visit(node)
+        return _compared(node)
+
+
+class _Inside(_Comparisons):
     """A side as it is worked out without being taken: everything that it calls or looks into is checked first."""
 
-    def __init__(self, places: tuple[Place, ...], number: list[int]) -> None:
+    def __init__(self, places: tuple[AssignedPlace, ...], number: list[int]) -> None:
         self.places = places
         self.number = number
 
@@ -90,7 +103,7 @@ class _Inside(ast.NodeTransformer):
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
             name = node.value.func.value
             assert isinstance(name, ast.Name)
-            place = next(p for p in self.places if p.kind is Kind.APPEND and p.name == name.id)
+            place = next(p for p in self.places if p.kind is PlaceKind.APPEND and p.name == name.id)
             value = self.visit(node.value.args[0])
             return ast.copy_location(ast.Assign([ast.Name(place.inside, ast.Store())], value), node)
         return node
@@ -146,14 +159,6 @@ class _Inside(ast.NodeTransformer):
             return ast.copy_location(_ask("negated", operand), node)
         return ast.copy_location(ast.UnaryOp(node.op, operand), node)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        other = _chained(node)
-        if other is not node:
-            done: ast.AST = self.visit(other)
-            return done
-        self.generic_visit(node)
-        return _compared(node)
-
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         for g in node.generators:
             g.iter = _ask("container", self.visit(g.iter))
@@ -162,7 +167,7 @@ class _Inside(ast.NodeTransformer):
         return node
 
 
-class _Writer(ast.NodeTransformer):
+class _Writer(_Comparisons):
     """The rewriting of one function, and of those inside it."""
 
     def __init__(self) -> None:
@@ -236,14 +241,6 @@ class _Writer(ast.NodeTransformer):
         self.generic_visit(node)
         return ast.copy_location(_ask("negated", node.operand), node) if isinstance(node.op, ast.Not) else node
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        other = _chained(node)
-        if other is not node:
-            done: ast.AST = self.visit(other)
-            return done
-        self.generic_visit(node)
-        return _compared(node)
-
     def visit_Call(self, node: ast.Call) -> ast.AST:
         _count_as_sum(node)
         self.generic_visit(node)
@@ -254,7 +251,27 @@ class _Writer(ast.NodeTransformer):
         node.func = ast.copy_location(_ask("call", node.func), node.func)
         return node
 
-    def visit_While(self, node: ast.While) -> ast.AST:
+    def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
+        found = counting(node)
+        if found is not None and found.name not in self.fixed:
+            return self._counted(node, found)
+        return self._loop(node)
+
+    def _counted(self, node: ast.While, found: Counting) -> list[ast.stmt]:
+        """A loop that counts: as one draw where it can be had, and else as it was written."""
+        self.number[0] += 1
+        name = f"{RUNTIME}_rounds_{self.number[0]}"
+        test = _Inside((), self.number).visit(copy.deepcopy(found.test))
+        asked = _ask("rounds", _thunk(test), ast.Constant(found.goes_on))
+        many: ast.expr = ast.BinOp(_load(name), ast.Add(), ast.Constant(1)) if found.first else _load(name)
+        added = ast.BinOp(_load(found.name), ast.Add(), ast.BinOp(copy.deepcopy(found.step), ast.Mult(), many))
+        ends = [self.visit(copy.deepcopy(x)) for x in found.ends]
+        no_draw = ast.Compare(_load(name), [ast.Is()], [ast.Constant(None)])
+        chosen = ast.If(no_draw, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], added), *ends])
+        made = ast.Assign([ast.Name(name, ast.Store())], asked)
+        return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
+
+    def _loop(self, node: ast.While) -> ast.While:
         node.test = self._forking(node.test)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
@@ -283,33 +300,35 @@ class _Writer(ast.NodeTransformer):
         return done
 
 
-def _both(test: ast.expr, names: list[str], found: Sides) -> ast.expr:
+def _both(test: ast.expr, names: list[str], found: Assignments) -> ast.expr:
     """The question whether both sides come together; its values are then taken, or the condition is asked as it was written."""
     held = _tuple(_thunk(copy.deepcopy(_read(p))) for p in found.places)
-    marks = ("a" if p.kind is Kind.APPEND else "+" if p.text in found.changed else "=" for p in found.places)
+    marks = ("a" if p.kind is PlaceKind.APPEND else "+" if p.text in found.changed else "=" for p in found.places)
     changed = ast.Constant("".join(marks))
-    containers = _thunk(_tuple(_load(p.name) for p in found.places if p.kind is not Kind.NAME))
+    containers = _thunk(_tuple(_load(p.name) for p in found.places if p.kind is not PlaceKind.NAME))
     reads = _thunk(_tuple(map(_load, found.reads)))
     return _ask("both", test, _load(names[0]), _load(names[1]), held, changed, containers, reads)
 
 
-def _read(place: Place) -> ast.expr:
+def _read(place: AssignedPlace) -> ast.expr:
     match place.target:
         case ast.Subscript(value=value, slice=index):
             return ast.Subscript(value, index, ast.Load())
-        case _ if place.kind is Kind.APPEND:
+        case _ if place.kind is PlaceKind.APPEND:
             return ast.Attribute(_load(RUNTIME), "UNBOUND", ast.Load())
         case _:
             return _load(place.name)
 
 
-def _given(places: tuple[Place, ...]) -> list[ast.stmt]:
+def _given(places: tuple[AssignedPlace, ...]) -> list[ast.stmt]:
     """The values put where they belong."""
-    held = [ast.Name(f"{RUNTIME}_given_{p.inside}" if p.kind is Kind.APPEND else p.inside, ast.Store()) for p in places]
-    targets: list[ast.expr] = [copy.deepcopy(p.target) if p.kind is Kind.ITEM else h for p, h in zip(places, held, strict=True)]
+    held = [ast.Name(f"{RUNTIME}_given_{p.inside}" if p.kind is PlaceKind.APPEND else p.inside, ast.Store()) for p in places]
+    targets: list[ast.expr] = [
+        copy.deepcopy(p.target) if p.kind is PlaceKind.ITEM else h for p, h in zip(places, held, strict=True)
+    ]
     out: list[ast.stmt] = [ast.Assign([ast.Tuple(targets, ast.Store())], _ask("values"))]
     for p, h in zip(places, held, strict=True):
-        if p.kind is Kind.APPEND:
+        if p.kind is PlaceKind.APPEND:
             out.append(ast.Expr(_ask("append", _load(p.name), _load(h.id))))
             out.append(ast.Delete([ast.Name(h.id, ast.Del())]))
     return out

@@ -74,3 +74,8 @@ def short(node: Rounded) -> bool:
     """Whether a rounding has few values, since the supports of its draws say so."""
     low, high = reach(node)
     return high - low <= _MOST_STEPS
+
+
+def comparable(margin: Linear) -> bool:
+    """Whether a difference is one inequality between draws: without roundings, or one rounding beside a constant."""
+    return len(margin.terms) == 1 or not any(isinstance(n, Rounded) for n, _ in margin.terms)

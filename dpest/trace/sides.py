@@ -18,7 +18,7 @@ _EXPRESSIONS = (
 _PARTS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context, ast.keyword, ast.comprehension)
 
 
-class Kind(Enum):
+class PlaceKind(Enum):
     """What is given a value."""
 
     NAME = "x = ..."
@@ -27,10 +27,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Place:
+class AssignedPlace:
     """One place that a side gives a value to, and the name that it has while the sides are worked out."""
 
-    kind: Kind
+    kind: PlaceKind
     name: str  # of the variable, or of the container
     text: str  # what tells it from others
     target: ast.expr  # where the value goes
@@ -38,14 +38,14 @@ class Place:
     @property
     def inside(self) -> str:
         """The place's name inside a side."""
-        return self.name if self.kind is Kind.NAME else f"_dpest_{self.kind.name.lower()}_{self.name}"
+        return self.name if self.kind is PlaceKind.NAME else f"_dpest_{self.kind.name.lower()}_{self.name}"
 
 
 @dataclass(frozen=True)
-class Sides:
+class Assignments:
     """What the sides of an `if` do: which places get values, which of them by `+=` and the like, and which names are read."""
 
-    places: tuple[Place, ...]
+    places: tuple[AssignedPlace, ...]
     changed: frozenset[str]
     reads: tuple[str, ...]
 
@@ -55,29 +55,29 @@ def is_plain(node: ast.expr) -> bool:
     return all(isinstance(x, (*_EXPRESSIONS, *_PARTS)) for x in ast.walk(node))
 
 
-def sides_of(node: ast.If, fixed: frozenset[str]) -> Sides | None:
+def sides_of(node: ast.If, fixed: frozenset[str]) -> Assignments | None:
     """What both sides do; None where that is more than giving values. `fixed` are names that belong to another scope."""
-    found = _Found()
+    found = _Assigned()
     if not all(found.block(block) for block in (node.body, node.orelse)) or not found.places:
         return None
     places = tuple(found.places.values())
-    assigned = {p.name for p in places if p.kind is Kind.NAME}
-    containers = [p.name for p in places if p.kind is not Kind.NAME]
+    assigned = {p.name for p in places if p.kind is PlaceKind.NAME}
+    containers = [p.name for p in places if p.kind is not PlaceKind.NAME]
     if assigned & fixed or assigned & {*containers} or len({*containers}) < len(containers):
         return None
     statements = [*node.body, *node.orelse]
-    if any(_mentions(statements, p) for p in places if p.kind is not Kind.NAME):
+    if any(_mentions(statements, p) for p in places if p.kind is not PlaceKind.NAME):
         return None
     if any(_names(p.target.slice) & assigned for p in places if isinstance(p.target, ast.Subscript)):
         return None
-    return Sides(places, frozenset(found.changed), reads(statements, assigned | {*containers}))
+    return Assignments(places, frozenset(found.changed), reads(statements, assigned | {*containers}))
 
 
-class _Found:
+class _Assigned:
     """The places of some statements, in the order in which they are met."""
 
     def __init__(self) -> None:
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, AssignedPlace] = {}
         self.changed: set[str] = set()
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
@@ -106,7 +106,7 @@ class _Found:
                 return is_plain(test) and self.block(body) and self.block(orelse)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value], keywords=[])):
                 target = ast.Name(name, ast.Load())
-                self.places.setdefault(f"append {name}", Place(Kind.APPEND, name, f"append {name}", target))
+                self.places.setdefault(f"append {name}", AssignedPlace(PlaceKind.APPEND, name, f"append {name}", target))
                 return is_plain(value)
             case _:
                 return False
@@ -114,9 +114,9 @@ class _Found:
     def _target(self, target: ast.expr) -> bool:
         match target:
             case ast.Name(id=name):
-                place = Place(Kind.NAME, name, ast.dump(_loaded(target)), target)
+                place = AssignedPlace(PlaceKind.NAME, name, ast.dump(_loaded(target)), target)
             case ast.Subscript(value=ast.Name(id=name), slice=index) if _is_index(index):
-                place = Place(Kind.ITEM, name, ast.dump(_loaded(target)), target)
+                place = AssignedPlace(PlaceKind.ITEM, name, ast.dump(_loaded(target)), target)
             case ast.Tuple(elts=elements):
                 return all(isinstance(x, ast.Name) and self._target(x) for x in elements)
             case _:
@@ -156,15 +156,15 @@ def _loaded(node: ast.expr) -> ast.expr:
             return node
 
 
-def is_place(node: ast.AST, place: Place) -> bool:
+def is_place(node: ast.AST, place: AssignedPlace) -> bool:
     """Whether a subscript is this place."""
-    return place.kind is Kind.ITEM and isinstance(node, ast.Subscript) and ast.dump(_loaded(node)) == place.text
+    return place.kind is PlaceKind.ITEM and isinstance(node, ast.Subscript) and ast.dump(_loaded(node)) == place.text
 
 
-def _mentions(statements: Sequence[ast.stmt], place: Place) -> bool:
+def _mentions(statements: Sequence[ast.stmt], place: AssignedPlace) -> bool:
     """Whether a container is used in any other way than by its place."""
     used = sum(1 for s in statements for x in ast.walk(s) if isinstance(x, ast.Name) and x.id == place.name)
-    if place.kind is Kind.APPEND:
+    if place.kind is PlaceKind.APPEND:
         meant = sum(1 for s in statements for x in ast.walk(s) if isinstance(x, ast.Expr) and _appends(x) == {place.name})
     else:
         meant = sum(1 for s in statements for x in ast.walk(s) if is_place(x, place))

@@ -20,6 +20,7 @@ from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import TRUTHS, Node, is_node
 from dpest.lang.ufuncs import OPERATORS, boxed
+from dpest.trace import counting
 from dpest.trace.calls import call, harmless
 from dpest.trace.replay import UNBOUND, Replay, Unusual
 
@@ -40,6 +41,7 @@ __all__ = [
     "one_inside",
     "only_sum",
     "pure",
+    "rounds",
     "some",
     "some_inside",
     "unaffected",
@@ -242,6 +244,16 @@ def _joined_inside(value: Any, others: Sequence[Thunk], goes_on: bool) -> Any:
         else:
             value = thunk()
     return value
+
+
+def rounds(test: Thunk, goes_on: bool) -> Any:
+    """How many rounds a loop that only counts goes through, as one draw; None where it must be followed round by round."""
+    run: Any = RUN.get()
+    if isinstance(run, Replay):
+        found = run.attempt(lambda: (counting.rounds(test, goes_on),))
+        run.counted = run.counted or found is not None
+        return None if found is None else found[0]
+    return counting.rounds(test, goes_on) if getattr(run, "together", False) else None
 
 
 def unaffected(test: Any) -> None:

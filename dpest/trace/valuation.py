@@ -35,11 +35,11 @@ from dpest.lang.nodes import (
     Rounding,
     Where,
     children,
-    draws_of,
     is_node,
     plain_number,
 )
-from dpest.lang.plain import Unknown, evaluate
+from dpest.lang.origins import MADE_OF
+from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
@@ -122,6 +122,11 @@ class Valuation:
     def _first_met(self, draw: Draw) -> None:
         """A draw from outside the run, or one that is a function of another draw."""
         step = draw.origin
+        made_of = draw.images.get(MADE_OF)
+        if made_of is not None:
+            parts = (float(self.number(d).number) for d in (made_of.radius, made_of.angle))
+            self.put(draw, made_of.value(*parts))
+            return
         if step is None:
             self.put(draw, self._outside(draw.law))
             return
@@ -183,8 +188,8 @@ class Valuation:
     def _as_written(self, node: Node) -> Any:
         """A discrete value next to a bound, computed as the program computes it: its rounding has the last word there."""
         try:
-            return evaluate(node, {id(d): plain_number(self.number(d).number) for d in draws_of(node)})
-        except (Unknown, ArithmeticError):
+            return evaluate(node, {id(d): plain_number(self.number(d).number) for d in missing_draws(node, {})})
+        except (Undetermined, ArithmeticError):
             self.unclear = True
             return math.nan
 

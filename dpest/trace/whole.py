@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from dpest.errors import ExactRefused
 from dpest.lang.extent import Extent, compared
 from dpest.lang.nodes import Draw, Node, Relation, plain_number
-from dpest.lang.plain import Unknown, evaluate
+from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Discrete
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
@@ -44,7 +44,7 @@ class AsWritten:
         """What the program says where the draws have these values; None where that cannot be told."""
         try:
             return bool(evaluate(self.condition, {**self.known, **point}))
-        except (Unknown, ArithmeticError):
+        except (Undetermined, ArithmeticError):
             return None
 
     def at(self, points: Point) -> AsWritten:
@@ -55,6 +55,10 @@ class AsWritten:
     def extent(self) -> Extent:
         """How large the numbers on the way are, and whether any of them is rounded."""
         return compared(self.condition, self.known)
+
+    def near(self, difference: Rational) -> bool:
+        """Whether the rounding of the numbers on the way could change the sign of a difference."""
+        return not self.extent.exact and (self.extent.size >= _MOST_SIZE or abs(difference) <= ROUNDING * exact(self.extent.size))
 
     def size_beside(self, node: Node, k: int) -> float:
         """How large the numbers on the way are where a rounded value is k; 0 where continuous noise cancels in them."""

@@ -61,7 +61,7 @@ def test_delta_at_an_epsilon(run: Run) -> None:
 def test_the_curve_as_text_and_csv(run: Run) -> None:
     _, out, _ = run("compose mine.py:coin --pair 0 1 --steps 3")
     assert "coin, 3 runs" in out
-    assert "at 1e-05" in out
+    assert "at delta 1e-05" in out
     _, out, _ = run("compose mine.py:coin --pair 0 1 --steps 3 --csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert float(rows[-1]["epsilon"]) == pytest.approx(3 * math.log(3), rel=1e-6)

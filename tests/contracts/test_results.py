@@ -102,12 +102,20 @@ def test_counts_decide_whatever_the_pairs_say(door: str) -> None:
         dpest.Result.from_dict(data)
 
 
+def test_a_sampled_bound_without_counts_is_refused() -> None:
+    data = json.loads(asked("sampled").to_json())
+    for part in data["pairs"]:
+        part["counted"] = []
+    with pytest.raises(InvalidInput, match="0.0 follows from the counts"):
+        dpest.Result.from_dict(data)
+
+
 def test_a_proof_for_more_than_the_stored_bound_is_refused() -> None:
     data = json.loads(asked("proved").to_json())
     weaker = {"upper": 0.5, "epsilon": 0.5, "lower": 0.5}
     with pytest.raises(InvalidInput, match="leaves out the loss of its own pairs"):
         dpest.Result.from_dict({**data, **weaker})
-    with pytest.raises(InvalidInput, match="its proof is for 1"):
+    with pytest.raises(InvalidInput, match="1.0 follows from its proof"):
         dpest.Result.from_dict({**data, **weaker, "pairs": []})
 
 

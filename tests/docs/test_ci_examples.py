@@ -35,6 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_step_of_the_workflow_runs(project: Path) -> None:
     commands = [step["run"] for step in steps() if "run" in step]
     assert len(commands) == 4
+    assert "dpest[report]" in commands[0]  # a page needs more than a check
     for command in commands[1:]:  # the first one installs
         words = shlex.split(command)
         if words[0] == "dpest":

@@ -46,7 +46,7 @@ def test_exact_losses(answer: tuple[str, float, Result], page: str, column: int)
 def test_verdicts(answer: tuple[str, float, Result], page: str) -> None:
     name, claim, result = answer
     said = rows(page)[name][3]
-    assert value(said) == pytest.approx(claim, rel=1e-3)
+    assert value(said) == pytest.approx(claim, rel=2e-6)  # six digits
     assert said.endswith(TRUE) == (judge(result, claim).outcome is Outcome.HOLDS)
 
 

@@ -21,7 +21,7 @@ from dpest.errors import DpestError, ExactRefused
 from dpest.exact.answer import estimate_exactly
 from dpest.exact.proof.certificate import Certificate
 from dpest.exact.proof.gaussian import gaussian_proof
-from dpest.exact.proof.upper import Question, traced_question, upper_side
+from dpest.exact.proof.upper import ProofQuestion, traced_question, upper_side
 from dpest.inputs.pairs import Pair
 from tests.properties.random_questions import random_question
 from tests.strategies import Program, deciding_programs, finite_programs, releasing_programs
@@ -123,7 +123,7 @@ def check_gaussian(seed: int, pairs: int) -> Counter[str]:
         rng = random.Random(f"{seed} {seen['questions']}")
         seen["questions"] += 1
         asked = random_question(rng, ("gaussian", "wide gaussian"), 0.95)
-        question = Question(asked.mechanism, {}, asked.n, asked.adjacency, asked.sensitivity, asked.domain)
+        question = ProofQuestion(asked.mechanism, {}, asked.n, asked.adjacency, asked.sensitivity, asked.domain)
         try:
             proof = gaussian_proof(question, traced_question(question))
         except DpestError:
@@ -157,7 +157,7 @@ def test_gaussian_privacy_is_never_below_two_thousand_adjacent_pairs() -> None:
 @given(programs, adjacencies)
 def test_every_certificate_checks(program: Program, adjacency: str) -> None:
     try:
-        upper = upper_side(Question(lambda data: program(data, dpest), {}, 2, adjacency, 1.0, None))
+        upper = upper_side(ProofQuestion(lambda data: program(data, dpest), {}, 2, adjacency, 1.0, None))
     except DpestError:
         assume(False)
         raise

@@ -27,5 +27,5 @@ def test_the_confidence_sequence_holds_at_all_looks_together(p: float) -> None:
     low, high = binomial.confidence_sequence(hits, trials, 0.05)
     missed = np.any((low > p) | (high < p), axis=1).sum()
     assert missed <= binom.ppf(0.999, 400, 0.05)
-    once_low, once_high = binomial.clopper_pearson(hits, trials, 0.025)
+    once_low, once_high = binomial.lower(hits, trials, 0.025), binomial.upper(hits, trials, 0.025)
     assert np.any((once_low > p) | (once_high < p), axis=1).sum() > missed

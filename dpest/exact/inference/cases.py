@@ -37,20 +37,20 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.origins import root
-from dpest.lang.plain import Unknown, evaluate
+from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Law
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
-from dpest.trace.atomic import has_finitely_many_points
+from dpest.trace.atomic import Became, has_finitely_many_points
 from dpest.trace.functions import NotFinite
 from dpest.trace.images import in_one_form
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.trace.literal import held as tightest
-from dpest.trace.resolve import Became, affine, decide, floor_form, index, meets_halves, pinned, unrounded
+from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, pinned, unrounded
 from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
 
-MOST_CASES = 20_000
+MOST_CASES = 20_000  # of one output: each is solved by itself; beyond, exact inference gives up and says so
 
 
 @dataclass(frozen=True)
@@ -314,7 +314,7 @@ def _simple(node: Rounded, inner: Linear, sign: int, became: Became) -> Linear |
     for k in map(int, points):
         try:
             said = evaluate(node, {**became, id(draw): k})
-        except (Unknown, ArithmeticError):
+        except (Undetermined, ArithmeticError):
             return None
         if said != sign * floor(simple.terms[0][1] * k + simple.constant):
             return None

@@ -21,8 +21,8 @@ from dpest.numerics.logspace import Floats, log_sum_by_row
 from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
-_REACH = -300.0
-_MOST_POINTS = 4000
+_REACH = -300.0  # ln of the density at which the table of a law ends: 5e-131
+_MOST_POINTS = 4000  # of the sum of two discrete laws: a larger one has no law of its own, its draws are summed one by one
 
 Merged = tuple[dict[int, Law], list[Bound], list[Factor], list[Expr]]
 

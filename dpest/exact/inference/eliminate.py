@@ -18,7 +18,7 @@ from dpest.exact.inference.asymptotics import product_asymptotes
 from dpest.exact.inference.component import Component, Rounds, between
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
-from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole
+from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory
 from dpest.laws.law import Continuous, Law
 from dpest.laws.panels import Panels, tabulate
@@ -28,7 +28,7 @@ from dpest.numerics.quadrature import with_tails
 
 MOST_NESTED = 3  # numerical integrals inside one another
 TABLE_REACH = -800.0
-ROUNDING = 4e-16
+ROUNDING = 4e-16  # relative: about two roundings of a double, the least error that an answer has
 _EXTRAPOLATED = 60.0  # nats below which a table's answers come from the slope at its end
 _SLOPE_ERROR = 1e-14  # the relative error of such a slope
 
@@ -124,7 +124,7 @@ class _State:
     def start(component: Component) -> _State:
         factors: list[Factor] = [replace(f, power=k) for f, k in component.folded]
         factors.sort(key=repr)
-        factors += [Whole(e) for e in sorted(component.wholes, key=repr)]
+        factors += [WholeIndicator(e) for e in sorted(component.wholes, key=repr)]
         return _State(dict(enumerate(component.laws)), sorted(component.bounds, key=repr), factors, {})
 
     def merged_equations(self, component: Component) -> list[Expr]:

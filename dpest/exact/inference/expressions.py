@@ -66,6 +66,10 @@ class Expr:
             out = out + (values[v] if c == 1.0 else c * values[v])
         return out if divisor == 1.0 else out / divisor
 
+    def exactly(self, values: Mapping[int, Rational]) -> Rational:
+        """The expression's value in rational arithmetic; variables that are not given are 0."""
+        return self.constant + sum((c * values.get(v, ZERO) for v, c in self.terms), ZERO)
+
 
 def expr(terms: Iterable[tuple[int, Rational]], constant: Rational) -> Expr:
     """An expression from terms in any order, equal variables added up."""

@@ -157,8 +157,8 @@ class Indicator(Factor):
 
 
 @dataclass(frozen=True)
-class Identity(Factor):
-    """1 where an output coordinate has the one value it can have, else 0."""
+class OnLattice(Factor):
+    """A function of an expression whose values lie apart from each other."""
 
     expression: Expr
 
@@ -167,22 +167,17 @@ class Identity(Factor):
         return frozenset(self.expression.variables())
 
     kinks = ()
+
+
+class Identity(OnLattice):
+    """1 where an output coordinate has the one value it can have, else 0."""
 
     def log(self, values: Values) -> Answer:
         return np.where(np.asarray(self.expression.at(values)) == 0, 0.0, -np.inf), 0.0
 
 
-@dataclass(frozen=True)
-class Whole(Factor):
+class WholeIndicator(OnLattice):
     """1 where an expression of lattice coordinates is a whole number, else 0."""
-
-    expression: Expr
-
-    @cached_property
-    def scope(self) -> frozenset[int]:
-        return frozenset(self.expression.variables())
-
-    kinks = ()
 
     def log(self, values: Values) -> Answer:
         x = np.asarray(self.expression.at(values), float)

@@ -129,7 +129,7 @@ def _groups(candidates: Sequence[Node]) -> Iterator[list[Node]]:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _OwnDraws:
     """What stands for each value of a group, the draw in it, and the relative error of the probabilities."""
 
     values: list[Any]
@@ -137,7 +137,7 @@ class _Found:
     error: float
 
 
-def _as_draw(group: list[Node]) -> _Found | None:
+def _as_draw(group: list[Node]) -> _OwnDraws | None:
     """One draw for values that share noise: any number of values with two outcomes together, or a single one with more."""
     try:
         outcomes, error = _outcomes(group)
@@ -147,16 +147,16 @@ def _as_draw(group: list[Node]) -> _Found | None:
     if len(points) > 2 and len(group) > 1:
         return None
     if len(points) == 1:
-        return _Found(list(points[0]), None, error)
+        return _OwnDraws(list(points[0]), None, error)
     if len(points) == 2:
         draw = Draw(Atoms((0.0, 1.0), tuple(outcomes[p] for p in points), "a value with two points"))
         pairs = [(exact(a), exact(b)) for a, b in zip(*points, strict=True)]
-        return _Found([_affine(draw, a, b - a) for a, b in pairs], draw, error)
+        return _OwnDraws([_affine(draw, a, b - a) for a, b in pairs], draw, error)
     found = _on_lattice({exact(x): log_p for (x,), log_p in outcomes.items()})
     if found is None:
         return None
     draw = Draw(found[0])
-    return _Found([_affine(draw, found[1], found[2])], draw, error)
+    return _OwnDraws([_affine(draw, found[1], found[2])], draw, error)
 
 
 def _affine(draw: Draw, start: Rational, step: Rational) -> Any:

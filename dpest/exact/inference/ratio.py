@@ -21,8 +21,8 @@ from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import Rows, integrate, with_tails
 from dpest.numerics.rationals import Rational
 
-_REACH = -3000.0
-_BEYOND = 80.0
+_REACH = -3000.0  # ln of the density at which a law ends: quotients are asked for far out, where a denominator is close to 0
+_BEYOND = 80.0  # scales of the noise beyond the last turn: the integrand falls by e^-80 = 2e-35 there
 
 
 class Chart(Enum):
@@ -40,7 +40,7 @@ class Which(Enum):
 
 
 @dataclass(frozen=True)
-class Noise:
+class BoundedDraw:
     """factor * draw + offset, where it lies between two bounds."""
 
     law: Continuous
@@ -133,8 +133,8 @@ class Span:
 class Share:
     """One case of a quotient: noisy top over noisy bottom, or over a number; with the weight of the case."""
 
-    top: Noise
-    bottom: Noise | Rational
+    top: BoundedDraw
+    bottom: BoundedDraw | Rational
     log_weight: float = 0.0
     error: float = 0.0
     least: float = -math.inf  # the quotient lies between these two: conditions may say so
@@ -151,7 +151,7 @@ class Share:
 
     def at(self, chart: Chart, z: Floats) -> tuple[Floats, Floats]:
         """ln of the case's density in terms of the chart's number, and the relative error."""
-        if not isinstance(self.bottom, Noise):
+        if not isinstance(self.bottom, BoundedDraw):
             k = float(self.bottom)
             if chart is Chart.Y:
                 logs = self.top.log_at(k * z) + math.log(abs(k))
@@ -167,16 +167,16 @@ class Share:
     def within(self, chart: Chart, span: Span, which: Which) -> tuple[Floats, Floats]:
         """The same at its largest or smallest over intervals, tilted; no interval reaches across an end of the quotient."""
         outside = self._outside(chart, 0.5 * (span.low + span.high))
-        if not isinstance(self.bottom, Noise):
+        if not isinstance(self.bottom, BoundedDraw):
             logs = self._fixed(float(self.bottom), chart, span, which)
             return logs + self.log_weight + outside, np.full(span.low.shape, self.error + 1e-15)
         own, other = self._roles(chart)
         logs, error = _integral(own, other, span, which)
         return logs + self.log_weight + outside, error + self.error
 
-    def _roles(self, chart: Chart) -> tuple[Noise, Noise]:
+    def _roles(self, chart: Chart) -> tuple[BoundedDraw, BoundedDraw]:
         """What is integrated, and what is solved for."""
-        assert isinstance(self.bottom, Noise)
+        assert isinstance(self.bottom, BoundedDraw)
         return (self.bottom, self.top) if chart is Chart.Y else (self.top, self.bottom)
 
     def _fixed(self, k: float, chart: Chart, span: Span, which: Which) -> Floats:
@@ -195,7 +195,7 @@ class Share:
         return np.where(touches, np.inf if which is Which.MOST else -np.inf, inside + pick)
 
 
-def _integral(own: Noise, other: Noise, span: Span, which: Which | None) -> tuple[Floats, Floats]:
+def _integral(own: BoundedDraw, other: BoundedDraw, span: Span, which: Which | None) -> tuple[Floats, Floats]:
     """The integral of |x| f_own(x) f_other(z x) over x: at z, or enclosed over intervals; and its relative error."""
     low, high = span.low, span.high
     rows = low.size

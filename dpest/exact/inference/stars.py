@@ -21,11 +21,16 @@ from dpest.trace.images import in_one_form
 from dpest.trace.literal import Literal
 from dpest.trace.rounds import Loop
 
+# What a condition contributes to a star, by the condition and the star's centre. The condition is kept: its id stays its own.
+Spokes = dict[tuple[int, int], tuple[Literal, int, Between]]
 
-def condition_components(literals: Sequence[Literal], loops: Sequence[Loop] = ()) -> list[Placed]:
-    """The components of a case without outputs."""
+
+def condition_components(
+    literals: Sequence[Literal], loops: Sequence[Loop] = (), spokes: Spokes | None = None
+) -> list[Placed]:
+    """The components of a case without outputs; `spokes` keeps what is worked out, for other cases of the same question."""
     single, rest = _alone(literals)
-    star = _one_star(rest)
+    star = _one_star(rest, {} if spokes is None else spokes)
     joint = (components(conditions_case(rest)) if rest else []) if star is None else [Placed(star, ())]
     return [*(_one(x.terms[0][0].law, x.terms[0][1], x.constant) for x in single), *joint, *map(loop_component, loops)]
 
@@ -55,7 +60,7 @@ def loop_component(loop: Loop) -> Placed:
     return repeated(frozenset(ways.items()))
 
 
-def _one_star(literals: Sequence[Literal]) -> Component | None:
+def _one_star(literals: Sequence[Literal], spokes: Spokes) -> Component | None:
     """The component where all conditions compare one shared draw with a draw of their own; None where they do not."""
     if len(literals) < 2:
         return None
@@ -66,13 +71,13 @@ def _one_star(literals: Sequence[Literal]) -> Component | None:
     counts: Counter[int] = Counter()
     factors: dict[int, Between] = {}
     for literal in literals:
-        spoke = literal.spokes.get(id(hub))
+        spoke = spokes.get((id(literal), id(hub)))
         if spoke is None:
-            spoke = _spoke(literal, hub)
-            if spoke is None:
+            found = _spoke(literal, hub)
+            if found is None:
                 return None
-            literal.spokes[id(hub)] = spoke
-        draw, factor = spoke
+            spoke = spokes[id(literal), id(hub)] = (literal, *found)
+        _, draw, factor = spoke
         if draw in seen:
             return None
         seen.add(draw)

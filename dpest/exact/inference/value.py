@@ -24,7 +24,7 @@ from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import exact
 from dpest.trace.literal import Bounds, narrowed
 
-GRID_POINTS = 8001
+GRID_POINTS = 8001  # of a density that somebody looks at: a picture shows no more
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,13 +18,14 @@ from dpest.exact.inference.component import Component, Parts, Placed
 from dpest.exact.inference.eliminate import Measure, eliminate
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Factor
+from dpest.exact.inference.stars import Spokes
 from dpest.numerics.logspace import Floats, log_sum
 
-MOST_POINTS = 400_000
+MOST_POINTS = 400_000  # lattice points of a joint output: some 10 MB for both laws
 _Answer = TypeVar("_Answer")
 
 
-class Kind(Enum):
+class CoordinateKind(Enum):
     """What a coordinate of an output can be."""
 
     REAL = "real"
@@ -37,6 +38,7 @@ class Measures:
     def __init__(self) -> None:
         self.known: dict[Component, Measure] = {}
         self.answers: dict[Any, Any] = {}
+        self.spokes: Spokes = {}
 
     def of(self, component: Component) -> Measure:
         """The component's measure on its outputs."""
@@ -54,7 +56,7 @@ class Measures:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class BlockLaw:
     """One law on a block: a sum over cases of products of components."""
 
     cases: tuple[tuple[Parts, int], ...]
@@ -137,9 +139,9 @@ class Side:
 class Block:
     """Some output coordinates that are independent of all others, under both inputs."""
 
-    kinds: tuple[Kind, ...]
-    left: Side
-    right: Side
+    kinds: tuple[CoordinateKind, ...]
+    left: BlockLaw
+    right: BlockLaw
     points: Callable[[], Floats] | None = None  # for a lattice: candidate points, one per row
     scale: float = 1.0  # the smallest of any law in it
     widest: float = 1.0  # the largest
@@ -195,17 +197,17 @@ def _weights(case: list[Placed]) -> Parts:
     return frozenset(Counter(p for p in case if not p.outputs).items())
 
 
-def common_side(cases: Sequence[list[Placed]], block: tuple[int, ...], measures: Measures) -> Side:
+def common_side(cases: Sequence[list[Placed]], block: tuple[int, ...], measures: Measures) -> BlockLaw:
     """One law on a block on which all its cases agree."""
-    return Side(((_restricted(cases[0], block), 1),) if cases else (), measures)
+    return BlockLaw(((_restricted(cases[0], block), 1),) if cases else (), measures)
 
 
-def joint_side(cases: Sequence[list[Placed]], rest: tuple[int, ...], measures: Measures) -> Side:
+def joint_side(cases: Sequence[list[Placed]], rest: tuple[int, ...], measures: Measures) -> BlockLaw:
     """One law on the coordinates on which its cases differ, with the weights of the cases."""
     if not rest and len(cases) == 1 and len(cases[0]) == 1 and not cases[0][0].outputs:  # one star of conditions
-        return Side(((frozenset(((cases[0][0], 1),)), 1),), measures)
+        return BlockLaw(((frozenset(((cases[0][0], 1),)), 1),), measures)
     found = Counter(_restricted(c, rest) | _weights(c) for c in cases)
-    return Side(tuple(found.items()), measures)
+    return BlockLaw(tuple(found.items()), measures)
 
 
 def product_points(columns: Sequence[Floats]) -> Floats:

@@ -103,14 +103,14 @@ def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Pat
     return Bucket(some.output.structure, constants, len(leaves[0]), tuple(groups))
 
 
-class _Told:
+class _ToldText:
     """Stands in the text of an output for a value that another one tells."""
 
     def __repr__(self) -> str:
         return "..."
 
 
-_TOLD = _Told()
+_TOLD = _ToldText()
 
 
 def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:
@@ -119,7 +119,7 @@ def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:
 
 def _conditions(path: Path, measures: Measures) -> list[Placed]:
     """The components of a path's conditions; a path that takes part in several pairs is split once."""
-    return measures.once(("path", id(path)), path, lambda: condition_components(path.conditions, path.loops))
+    return measures.once(("path", id(path)), path, lambda: condition_components(path.conditions, path.loops, measures.spokes))
 
 
 def _equal(a: Any, b: Any) -> bool:

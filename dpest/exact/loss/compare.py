@@ -11,7 +11,7 @@ import numpy as np
 
 from dpest.exact.inference.cases import Constant
 from dpest.exact.inference.factors import depth
-from dpest.exact.loss.blocks import Kind, Measures
+from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import Bucket, Group, buckets
 from dpest.exact.loss.logs import BothWays, Sup
 from dpest.exact.loss.strata import REAL, Stratum
@@ -62,7 +62,7 @@ _NEGLIGIBLE = 25.0  # nats by which unexplored mass must be smaller than an outp
 ZERO = Loss(0.0, 0.0, 0.0, None, ())
 
 
-class Proof(Protocol):
+class OtherProof(Protocol):
     """Upper bounds on the loss in both directions that are proved in another way; None where there are none."""
 
     @property
@@ -76,7 +76,9 @@ class Proof(Protocol):
         """The bounds for outputs of one shape, at some positions or at all of them."""
 
 
-def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: Callable[[], Proof] | None = None) -> Comparison:
+def compare(
+    left: Trace, right: Trace, measures: Measures | None = None, proof: Callable[[], OtherProof] | None = None
+) -> Comparison:
     """The privacy loss between the programs' outputs; `proof` is asked for where suprema are slow or stay open."""
     measures = measures or Measures()
     left, right, layers = undone(left, right)
@@ -91,7 +93,7 @@ def compare(left: Trace, right: Trace, measures: Measures | None = None, proof: 
             if bounds is not None and all(_reached(losses, bound) for losses, bound in zip(ways, bounds, strict=True)):
                 least = bounds
                 continue
-        groups = [_group_losses(g, _Open(bucket, g, proof)) for g in bucket.groups]
+        groups = [_group_losses(g, _OpenStrata(bucket, g, proof)) for g in bucket.groups]
         for way, missing in ((0, unexplored), (1, unexplored[::-1])):
             loss = _bucket_loss(bucket, [g[way] for g in groups], missing)
             if loss is not None:
@@ -110,7 +112,7 @@ def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, tuple[Layer, ...]]:
 
 def _slow(bucket: Bucket) -> bool:
     """Whether a density of the bucket is an integral of integrals."""
-    blocks = (b for g in bucket.groups for s in g.strata for b in s.blocks if Kind.REAL in b.kinds)
+    blocks = (b for g in bucket.groups for s in g.strata for b in s.blocks if CoordinateKind.REAL in b.kinds)
     return any(depth(f) > 1 for b in blocks for side in (b.left, b.right) for f in side.factors())
 
 
@@ -131,10 +133,10 @@ def _worst(losses: list[Loss]) -> Loss:
     return replace(worst, lower=max(loss.lower for loss in losses), upper=upper)
 
 
-class _Open:
+class _OpenStrata:
     """The upper bounds of a group's strata that have none of their own, once one of them needed a bound."""
 
-    def __init__(self, bucket: Bucket, group: Group, proof: Callable[[], Proof] | None) -> None:
+    def __init__(self, bucket: Bucket, group: Group, proof: Callable[[], OtherProof] | None) -> None:
         self._bucket, self._group, self._proof = bucket, group, proof
         self._asked = False
 
@@ -153,7 +155,7 @@ class _Open:
         return [x and _below(x, bound) for x, bound in zip(losses, bounds, strict=True)]
 
     def _bound(self, stratum: Stratum) -> tuple[float, float] | None:
-        if self._proof is None or any(kind is not Kind.REAL for b in stratum.blocks for kind in b.kinds):
+        if self._proof is None or any(kind is not CoordinateKind.REAL for b in stratum.blocks for kind in b.kinds):
             return None
         proof, fixed = self._proof(), dict(self._bucket.constants)
         positions: tuple[int, ...] | None = self._group.positions
@@ -180,7 +182,7 @@ def _below(x: StratumLoss, bound: float) -> StratumLoss:
     return replace(x, value=min(x.value, upper), upper=upper)
 
 
-def _group_losses(group: Group, bounds: _Open) -> tuple[StratumLoss | None, StratumLoss | None]:
+def _group_losses(group: Group, bounds: _OpenStrata) -> tuple[StratumLoss | None, StratumLoss | None]:
     """The worst stratum in each direction; None where the law cannot produce any of them."""
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]

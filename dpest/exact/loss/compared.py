@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from dpest.curves.cells import product, single
 from dpest.curves.curve import Curve
 from dpest.curves.gaussian import gaussian_piece
-from dpest.curves.tree import Fixed, Leaf, Mixture, Product, Source, Tree, swapped, together, weighted
+from dpest.curves.tree import CellSource, Fixed, Leaf, Mixture, ProductPart, Tree, swapped, together, weighted
 from dpest.curves.way import Way
 from dpest.errors import NotCovered
 from dpest.exact.loss.buckets import Bucket, Group
 from dpest.exact.loss.compare import Comparison
-from dpest.exact.loss.parts import Shifted, Weight, part_of
+from dpest.exact.loss.parts import SharedGaussian, Weight, part_of
 from dpest.exact.loss.strata import Stratum
 from dpest.results import Direction
 
@@ -63,11 +63,11 @@ def _unexplored(p: float, q: float) -> tuple[Tree, ...]:
     raise NotCovered("delta(eps) of a loop without end whose output has several independent parts")
 
 
-def _independent(parts: list[Weight | Shifted | Source]) -> _Outputs:
+def _independent(parts: list[Weight | SharedGaussian | CellSource]) -> _Outputs:
     """One path on either side: every block is a part of its own, and Gaussian shifts add their squares."""
-    shifts = [p for p in parts if isinstance(p, Shifted)]
+    shifts = [p for p in parts if isinstance(p, SharedGaussian)]
     weights = [p for p in parts if isinstance(p, Weight) and (p.log_p != 0.0 or p.log_q != 0.0 or p.error > 1e-15)]
-    sources = [p for p in parts if not isinstance(p, Weight | Shifted)]
+    sources = [p for p in parts if not isinstance(p, Weight | SharedGaussian)]
     squared = math.fsum(s.mu_squared for s in shifts)
     error = max((s.error for s in shifts), default=0.0) + 4e-16
     if weights:
@@ -75,7 +75,7 @@ def _independent(parts: list[Weight | Shifted | Source]) -> _Outputs:
     return _Outputs(tuple(Leaf(s) for s in sources), squared, error)
 
 
-def _parts(stratum: Stratum) -> list[Weight | Shifted | Source]:
+def _parts(stratum: Stratum) -> list[Weight | SharedGaussian | CellSource]:
     found = [part_of(b) for b in stratum.blocks]
     many = math.log(stratum.multiplicity)
     return [*found, Weight(many, many, 4e-16 * (1 + many))] if stratum.multiplicity > 1 else found
@@ -113,11 +113,11 @@ def _group(group: Group) -> Tree:
 
 def _stratum(stratum: Stratum) -> Tree:
     parts = _parts(stratum)
-    weights, shifts = [p for p in parts if isinstance(p, Weight)], [p for p in parts if isinstance(p, Shifted)]
-    return _stratum_tree(weights, shifts, [p for p in parts if not isinstance(p, Weight | Shifted)])
+    weights, shifts = [p for p in parts if isinstance(p, Weight)], [p for p in parts if isinstance(p, SharedGaussian)]
+    return _stratum_tree(weights, shifts, [p for p in parts if not isinstance(p, Weight | SharedGaussian)])
 
 
-def _stratum_tree(weights: list[Weight], shifts: list[Shifted], sources: list[Source]) -> Tree:
+def _stratum_tree(weights: list[Weight], shifts: list[SharedGaussian], sources: list[CellSource]) -> Tree:
     squared = math.fsum(s.mu_squared for s in shifts)
     if squared:
         sources = [gaussian_piece(math.sqrt(squared), max(s.error for s in shifts)), *sources]
@@ -145,4 +145,4 @@ def _times(trees: list[Tree], weight: Weight) -> Tree:
             trees[0] = Leaf(weighted(first.source, weight.log_p, weight.log_q, weight.error))
         else:
             trees.append(Leaf(Fixed(single([weight.log_p], [weight.log_q], weight.error))))
-    return trees[0] if len(trees) == 1 else Product(tuple((t, 1) for t in trees))
+    return trees[0] if len(trees) == 1 else ProductPart(tuple((t, 1) for t in trees))

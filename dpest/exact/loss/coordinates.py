@@ -13,7 +13,7 @@ from dpest.exact.inference.expressions import Expr, coordinate, number, plus, si
 from dpest.exact.inference.factors import Bound
 from dpest.exact.inference.lattice import Lattice, floor_points, of_floor, of_sum, spanned, sum_points
 from dpest.exact.inference.stars import loop_component
-from dpest.exact.loss.blocks import Kind
+from dpest.exact.loss.blocks import CoordinateKind
 from dpest.numerics.linear import Matrix, identities, identity, inverse, reduced
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -43,7 +43,7 @@ class Frame:
 
 
 @dataclass(eq=False)
-class Rows:
+class CoordinateRows:
     """One case with its coordinates as rows: affine in draws, or None where it is a rounded value."""
 
     numbering: Numbering
@@ -51,7 +51,7 @@ class Rows:
     spans: Bounds
     rows: list[Expr | None]
     floors: dict[int, Floor]
-    kinds: list[Kind]
+    kinds: list[CoordinateKind]
     loops: tuple[Loop, ...] = ()
     known: dict[Frame, list[Placed]] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class Rows:
         """The linear identities that the real coordinates satisfy: equal for cases on one subspace."""
         if len(self.kinds) == 1:
             return ()  # a single real coordinate has continuous noise, and no identity with itself
-        return identities(_matrix(self, [j for j, k in enumerate(self.kinds) if k is Kind.REAL]))
+        return identities(_matrix(self, [j for j, k in enumerate(self.kinds) if k is CoordinateKind.REAL]))
 
     def placed(self, frame: Frame) -> list[Placed]:
         """The case's components in other coordinates; a case that takes part in several pairs is split once."""
@@ -93,10 +93,10 @@ class Rows:
                 total = plus(total, part, c)
         return total
 
-    def lattice(self, transform: Matrix, j: int, kind: Kind) -> Lattice:
+    def lattice(self, transform: Matrix, j: int, kind: CoordinateKind) -> Lattice:
         """Where a combination of coordinates lies; a real one lies around the constant of this case."""
         value = self.value(transform[j])
-        if kind is Kind.REAL:
+        if kind is CoordinateKind.REAL:
             return Lattice(ZERO if value is None else value.constant, ONE)
         return of_floor(self.floors[j]) if value is None else of_sum(value, self.numbering.laws)
 
@@ -108,7 +108,7 @@ class Rows:
         return sum_points(value, self.numbering.laws, frame.lattices[j])
 
 
-def rows_of(case: Expansion, shape: tuple[Any, ...], kinds: list[Kind]) -> Rows:
+def rows_of(case: Expansion, shape: tuple[Any, ...], kinds: list[CoordinateKind]) -> CoordinateRows:
     """The coordinates of a case whose shape says which outputs are constants (`"="`)."""
     numbering = Numbering()
     bounds = numbering.bounds(case.literals)
@@ -126,40 +126,40 @@ def rows_of(case: Expansion, shape: tuple[Any, ...], kinds: list[Kind]) -> Rows:
                 floors[len(rows)] = x
                 rows.append(None)
     spans = narrowed({}, case.literals) if floors else {}
-    return Rows(numbering, bounds, spans, rows, floors, kinds, case.loops)
+    return CoordinateRows(numbering, bounds, spans, rows, floors, kinds, case.loops)
 
 
-def _matrix(case: Rows, coordinates: list[int], continuous: bool = True) -> list[list[Rational]]:
+def _matrix(case: CoordinateRows, coordinates: list[int], continuous: bool = True) -> list[list[Rational]]:
     """Coefficients of the continuous (or of all) draws in some coordinates."""
     draws = [v for v, law in enumerate(case.numbering.laws) if not (continuous and law.discrete)]
     rows = [case.rows[j] for j in coordinates]
     return [[row.coefficient(v) if row else ZERO for v in draws] for row in rows]
 
 
-def simplifying(case: Rows, kinds: list[Kind], floors: bool) -> Matrix:
+def simplifying(case: CoordinateRows, kinds: list[CoordinateKind], floors: bool) -> Matrix:
     """An invertible map of the coordinates under which each depends on as few draws as possible."""
     if len(kinds) == 1:
         return identity(1)
     out = [list(row) for row in identity(len(kinds))]
-    for kind in Kind:
+    for kind in CoordinateKind:
         where = [j for j, k in enumerate(kinds) if k is kind]
-        if where and not (kind is Kind.LATTICE and floors):
-            t, _ = reduced(_matrix(case, where, continuous=kind is Kind.REAL))
+        if where and not (kind is CoordinateKind.LATTICE and floors):
+            t, _ = reduced(_matrix(case, where, continuous=kind is CoordinateKind.REAL))
             for i, row in zip(where, t, strict=True):
                 for j, x in zip(where, row, strict=True):
                     out[i][j] = x
     return tuple(map(tuple, out))
 
 
-def kind_of(row: Sequence[Rational], kinds: list[Kind], case: Rows) -> Kind:
+def kind_of(row: Sequence[Rational], kinds: list[CoordinateKind], case: CoordinateRows) -> CoordinateKind:
     """A combination of real coordinates in which all continuous noise cancels is a lattice coordinate."""
-    if any(kinds[j] is Kind.LATTICE for j in range(len(row)) if row[j]):
-        return Kind.LATTICE
+    if any(kinds[j] is CoordinateKind.LATTICE for j in range(len(row)) if row[j]):
+        return CoordinateKind.LATTICE
     value = case.value(row)
     smooth = value is None or any(not case.numbering.laws[v].discrete for v, _ in value.terms)
-    return Kind.REAL if smooth else Kind.LATTICE
+    return CoordinateKind.REAL if smooth else CoordinateKind.LATTICE
 
 
-def frame_of(transform: Matrix, lattices: Sequence[Sequence[Lattice]], kinds: Sequence[Kind]) -> Frame:
+def frame_of(transform: Matrix, lattices: Sequence[Sequence[Lattice]], kinds: Sequence[CoordinateKind]) -> Frame:
     """The frame for cases whose coordinates lie on these lattices (a row for each coordinate)."""
-    return Frame(transform, tuple(x[0] if k is Kind.REAL else spanned(x) for x, k in zip(lattices, kinds, strict=True)))
+    return Frame(transform, tuple(x[0] if k is CoordinateKind.REAL else spanned(x) for x, k in zip(lattices, kinds, strict=True)))

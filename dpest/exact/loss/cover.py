@@ -92,14 +92,14 @@ def cover(p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: 
 
     Pieces without a bound on their curvature are searched as if they were log-concave, and nothing is proved.
     """
-    search = _Search(p, q, cells, known)
+    search = _CoverSearch(p, q, cells, known)
     for _ in range(_ROUNDS):
         if not search.refine():
             break
     return search.result()
 
 
-class _Search:
+class _CoverSearch:
     """The places looked at, sorted by cell and place; each interval has the bounds found so far."""
 
     def __init__(self, p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: tuple[float, float]) -> None:

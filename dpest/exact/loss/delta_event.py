@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from dpest.curves.curve import Curve
 from dpest.curves.tree import Leaf
 from dpest.exact.inference.cases import Constant
-from dpest.exact.loss.blocks import Kind
+from dpest.exact.loss.blocks import CoordinateKind
 from dpest.exact.loss.buckets import Bucket
 from dpest.exact.loss.compare import Comparison
 from dpest.exact.loss.logs import logs_at
@@ -108,7 +108,7 @@ def _stratum(bucket: Bucket, stratum: Stratum, level: float, swap: bool) -> list
     if len(random) > 1 or random[0][0].dimension > 1 or len(stratum.frame.restore) != 1:
         return None
     ((block, _),) = random
-    if block.kinds[0] is Kind.LATTICE:
+    if block.kinds[0] is CoordinateKind.LATTICE:
         assert block.points is not None
         y = block.points()[:, 0]
         over = _above(block, y, level, swap)

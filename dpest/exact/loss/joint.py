@@ -19,11 +19,11 @@ from dpest.exact.loss.proved import limit_along
 from dpest.exact.loss.tails import ray_limit
 from dpest.numerics.logspace import Floats
 
-_MOST_POINTS = 1_600
-_STEPS = 200
+_MOST_POINTS = 1_600  # starting points in all coordinates together: 40 for each of two, 11 for each of three
+_STEPS = 200  # of a climb: an end for one that improves by ever less
 # Steps of this many scales lead away, to a limit that is looked at afterwards: after a few of them the climb ends.
 _STRIDE = 16.0
-_MOST_STRIDES = 4
+_MOST_STRIDES = 4  # such steps in one climb: after so many it is on its way to infinity
 _SIZES = np.power(4.0, np.arange(-20, 4))
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from dpest.curves.boxes import Boxes
 from dpest.curves.cells import ROUND, single
-from dpest.curves.pieces import Piece
+from dpest.curves.pieces import DensityPiece
 from dpest.curves.tails import NormalTails
-from dpest.curves.tree import Fixed, Source
+from dpest.curves.tree import CellSource, Fixed
 from dpest.errors import NotCovered
 from dpest.exact.inference.component import Component, Parts
 from dpest.exact.inference.lattice import WINDOW
-from dpest.exact.loss.blocks import Block, Kind, Side
+from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.logs import logs_at
 from dpest.exact.loss.ratio import RatioSide
 from dpest.exact.loss.shift import release
@@ -41,30 +41,30 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class Shifted:
+class SharedGaussian:
     """Gaussian noise that both inputs share, moved by sqrt(mu_squared) deviations."""
 
     mu_squared: float
     error: float  # relative, of mu
 
 
-def part_of(block: Block) -> Weight | Shifted | Source:
+def part_of(block: Block) -> Weight | SharedGaussian | CellSource:
     """The block as a part; worked out once for blocks with the same laws."""
     known = block.left.measures.answers
     key = ("part", block.kinds, block.left.key, block.right.key)
     if key not in known:
         known[key] = _part(block)
-    found: Weight | Shifted | Source = known[key]
+    found: Weight | SharedGaussian | CellSource = known[key]
     return found
 
 
-def _part(block: Block) -> Weight | Shifted | Source:
+def _part(block: Block) -> Weight | SharedGaussian | CellSource:
     if isinstance(block.left, RatioSide):
         raise NotCovered("delta(eps) of a quotient of two random values is not covered; its epsilon is")
     if block.dimension == 0:
         (p, e), (q, f) = (side.log(np.empty((1, 0))) for side in (block.left, block.right))
         return Weight(float(p[0]), float(q[0]), float(max(e[0], f[0])) + 4 * ROUND)
-    if block.kinds[0] is Kind.LATTICE:
+    if block.kinds[0] is CoordinateKind.LATTICE:
         return _on_lattice(block)
     shifted = _shifted(block)
     if shifted is not None:
@@ -81,7 +81,7 @@ def _part(block: Block) -> Weight | Shifted | Source:
     )
 
 
-def _on_lattice(block: Block) -> Source:
+def _on_lattice(block: Block) -> CellSource:
     """Single points, all but a negligible tail of infinite laws."""
     assert block.points is not None
     logs = logs_at(block, block.points())
@@ -99,14 +99,14 @@ def _ratio_bounds(block: Block) -> tuple[float, float]:
     return -ends[0], ends[1]
 
 
-def _laws(side: Side) -> list[Law]:
+def _laws(side: BlockLaw) -> list[Law]:
     return [law for parts, _ in side.cases for placed, _ in parts for law in placed.component.laws]
 
 
 # -- one coordinate on a line ------------------------------------------------------------------------------------------
 
 
-def line_piece(block: Block) -> Piece:
+def line_piece(block: Block) -> DensityPiece:
     """Both densities of a block with one real coordinate, as far as all but a negligible mass reaches."""
     kinks = line_places(block)
     reach = _reaches(block)[0]
@@ -114,7 +114,7 @@ def line_piece(block: Block) -> Piece:
     low, high = np.array([min(reach.low, kinks[0] - scale)]), np.array([max(reach.high, kinks[-1] + scale)])
     edges = np.unique(with_tails(kinks[None, :], low, high, scale)[0])
     beyond = reach.beyond, reach.beyond
-    return Piece(lambda y: densities(block, y[:, None]), edges, beyond, _ratio_bounds(block), _normal_tails(block))
+    return DensityPiece(lambda y: densities(block, y[:, None]), edges, beyond, _ratio_bounds(block), _normal_tails(block))
 
 
 def densities(block: Block, y: Floats) -> tuple[Floats, Floats, Floats]:
@@ -134,7 +134,7 @@ def line_places(block: Block) -> Floats:
     return np.unique(np.array(places, float)) if places else np.zeros(1)
 
 
-def _equal_weight(piece: Piece) -> Weight:
+def _equal_weight(piece: DensityPiece) -> Weight:
     """Equal laws on a line: only their mass counts, which is the same on both sides."""
     cells = piece.cells
     log_mass = float(log_sum(cells.log_p))
@@ -253,7 +253,7 @@ def _boxes(block: Block) -> Boxes:
 # -- Gaussian noise ----------------------------------------------------------------------------------------------------
 
 
-def _shifted(block: Block) -> Shifted | None:
+def _shifted(block: Block) -> SharedGaussian | None:
     """Both laws as Gaussian noise through one linear map, moved: the length of the shift in deviations.
 
     Rotating the noise so that one axis points along the shift leaves one Gaussian coordinate that moves.
@@ -268,8 +268,8 @@ def _shifted(block: Block) -> Shifted | None:
         return None
     squared = float(gap @ np.linalg.solve(covariance, gap))
     if squared == 0.0:
-        return Shifted(0.0, 0.0)
-    return Shifted(squared, 8 * ROUND * (1.0 + float(np.linalg.cond(covariance))))
+        return SharedGaussian(0.0, 0.0)
+    return SharedGaussian(squared, 8 * ROUND * (1.0 + float(np.linalg.cond(covariance))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +281,7 @@ class _Linear:
     sigmas: tuple[float, ...]
 
 
-def _linear(side: Side, dimension: int) -> _Linear | None:
+def _linear(side: BlockLaw, dimension: int) -> _Linear | None:
     if len(side.cases) != 1 or side.cases[0][1] != 1:
         return None
     rows: dict[int, tuple[dict[int, float], Rational]] = {}

@@ -1,7 +1,8 @@
 """A whole-number draw plus noise with end points: beyond a window the ratio of two such laws repeats itself.
 
 With P(k) proportional to e^(-|k| / b) and g zero outside an interval, p(y) = sum of P(k) g(y - c k) satisfies
-p(y + c) = e^(-1 / b) p(y) wherever only k > 0 contribute, and so does every law with the same b and c.
+p(y + c) = e^(-1 / b) p(y) wherever only k > 0 contribute, and so does every law with the same b and c, and every sum of
+such. Where k counts trials up to a success (k >= 1), p is zero on the other side, and -c makes it the mirror image.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import numpy as np
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Density, Factor, Integral
 from dpest.exact.inference.rays import reads
-from dpest.exact.loss.blocks import Block, Side
+from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.exact.loss.pieces import MOST, Piece, Y, fixed
 from dpest.laws.discrete import Geometric
 from dpest.laws.law import Continuous
+from dpest.laws.scipy_law import ScipyDiscrete
 from dpest.numerics.rationals import Rational, ceil, exact
 
 
@@ -36,7 +38,7 @@ class _Comb:
 
     log_weight: float
     error: float
-    law: Geometric
+    law: Geometric | ScipyDiscrete
     draw: int
     factors: tuple[Density, ...]
     step: Rational  # how far y moves with k
@@ -62,10 +64,11 @@ def _teeth(combs: list[_Comb], last: int) -> list[Piece]:
         Piece(c.log_weight + float(log_p), c.error, tuple(fixed(f, c.draw, Expr((), exact(float(k)))) for f in c.factors))
         for c in combs
         for k, log_p in zip(points, c.law.log_density(points), strict=True)
+        if log_p > -math.inf
     ]
 
 
-def _combs(side: Side) -> list[_Comb] | None:
+def _combs(side: BlockLaw) -> list[_Comb] | None:
     out = []
     for parts, count in side.cases:
         weight, error = math.log(count), 0.0
@@ -89,8 +92,10 @@ def _combs(side: Side) -> list[_Comb] | None:
 
 
 def _comb(f: Integral, weight: float, error: float) -> _Comb | None:
-    if not isinstance(f.law, Geometric) or f.lowers or f.uppers:
+    steady = isinstance(f.law, Geometric) or (isinstance(f.law, ScipyDiscrete) and f.law.geometric)
+    if not steady or f.lowers or f.uppers:
         return None
+    assert isinstance(f.law, Geometric | ScipyDiscrete)
     factors = [g for g in f.factors if isinstance(g, Density) and _bounded(g, f.draw)]
     if not factors or len(factors) != len(f.factors):
         return None

@@ -17,9 +17,19 @@ import numpy as np
 from dpest.exact.inference.asymptotics import tail
 from dpest.exact.inference.eliminate import ROUNDING, Measure
 from dpest.exact.inference.expressions import Expr, number, substituted
-from dpest.exact.inference.factors import LOG_WINDOW, Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole
+from dpest.exact.inference.factors import (
+    LOG_WINDOW,
+    Between,
+    Bound,
+    Density,
+    Factor,
+    Identity,
+    Indicator,
+    Integral,
+    WholeIndicator,
+)
 from dpest.exact.inference.rays import Ray, Tail, reads
-from dpest.exact.loss.blocks import Side
+from dpest.exact.loss.blocks import BlockLaw
 from dpest.laws.asymptote import Asymptote
 from dpest.laws.law import Continuous, Discrete
 from dpest.laws.panels import Panels
@@ -98,7 +108,7 @@ class Piece:
 Substitution = Callable[[Expr, tuple[int, ...]], Expr]
 
 
-def pieces(side: Side, substitution: Substitution | None = None) -> list[Piece] | None:
+def pieces(side: BlockLaw, substitution: Substitution | None = None) -> list[Piece] | None:
     """The pieces of a law on one coordinate; None where there are too many, or its structure is another one.
 
     With a substitution each component's expressions are first written in terms of one number.
@@ -208,7 +218,7 @@ def _each(f: Factor, change: Callable[[Expr], Expr]) -> Factor:
             if isinstance(f, Between):
                 return replace(f, lowers=lowers, uppers=uppers)
             return Integral(f.draw, f.law, lowers, uppers, tuple(_each(g, change) for g in f.factors))
-        case Identity() | Whole():
+        case Identity() | WholeIndicator():
             return replace(f, expression=change(f.expression))
     return f  # a number
 

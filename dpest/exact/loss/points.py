@@ -11,6 +11,7 @@ from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.far import Far, far
 from dpest.exact.loss.logs import BothWays, Sup, covering, logs_at
 from dpest.exact.loss.pieces import Piece, pieces
+from dpest.exact.loss.shift import outgrown
 from dpest.laws.law import Discrete
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import exact
@@ -24,6 +25,9 @@ def on_points(block: Block) -> BothWays:
     ways = covering(logs), covering(logs.swapped())
     if _finite(block):
         return BothWays(*ways)
+    apart = outgrown(block) if block.dimension == 1 else 0
+    if apart:
+        return BothWays(_without_bound(ways[0], -apart), _without_bound(ways[1], apart))
     p, q = (pieces(side) for side in (block.left, block.right)) if block.dimension == 1 else (None, None)
     if not p or not q:
         return BothWays(*(_unbounded(w) for w in ways))
@@ -39,6 +43,13 @@ def _finite(block: Block) -> bool:
     components = [p.component for s in (block.left, block.right) for parts, _ in s.cases for p, _ in parts if p.outputs]
     laws = [law for c in components for law in (*c.laws, *(f.law for f, _ in c.folded))]
     return all(law.finite if isinstance(law, Discrete) else all(map(math.isfinite, law.support)) for law in laws)
+
+
+def _without_bound(sup: Sup, side: int) -> Sup:
+    """A ratio that grows beyond every bound on one side."""
+    if sup.value == math.inf or not sup.possible:
+        return sup
+    return replace(sup, value=math.inf, lower=math.inf, upper=math.inf, at=(side * math.inf,), limit=True)
 
 
 def _unbounded(sup: Sup) -> Sup:

@@ -34,7 +34,7 @@ _WELL = 1e-6  # the relative error up to which a piece is known well
 
 
 @dataclass(frozen=True)
-class Place:
+class LimitPlace:
     """A limit that the ratio has in both directions, and a bound around it."""
 
     at: float
@@ -83,7 +83,7 @@ class _Line:
             self.edges = [-window, *(e for e in self.edges if abs(e) < window), window]
         self.kinks = np.array([float(e) for e in self.edges])
         self.rounding = self._rounding()
-        self.places: list[Place] = []
+        self.places: list[LimitPlace] = []
         self.alone: list[Alone] = []
 
     def _rounding(self) -> Rational:
@@ -199,14 +199,14 @@ class _Line:
 
     def _tails(self, end: Rational, side: int, out: float, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
         """Takes the tail in from as near as it has settled, and says from where."""
-        found: list[tuple[float, Place]] = []
+        found: list[tuple[float, LimitPlace]] = []
         for times in _FARTHER:
             start = float(exact(float(end) + side * out * times) - end) * side  # as the float beyond which it holds
             ray = Ray(-1, side, end, start)
             one = [x.tail(ray) for x, on in zip(self.p, p, strict=True) if on]
             two = [x.tail(ray) for x, on in zip(self.q, q, strict=True) if on]
             ways = far(one, two, start), far(two, one, start)
-            place = Place(side * math.inf, *ways, self._shown(p, q, float(end) + side * out * times))
+            place = LimitPlace(side * math.inf, *ways, self._shown(p, q, float(end) + side * out * times))
             found.append((out * times, place))
             helpless = all(f.upper == math.inf for f in ways)
             if all(_settled(f, _SETTLED) for f in ways) or (helpless and (ways[0].limit is not None or times > 1)):
@@ -237,7 +237,7 @@ class _Line:
                 for own, active in ((self.p, cell.p), (self.q, cell.q))
             ]
             ways = beside(both[0], both[1], start), beside(both[1], both[0], start)
-            self.places.append(Place(float(place), *ways, self._shown(cell.p, cell.q, cut)))
+            self.places.append(LimitPlace(float(place), *ways, self._shown(cell.p, cell.q, cut)))
             cell = replace(cell, low=cut) if side > 0 else replace(cell, high=cut)
         return cell
 

@@ -14,9 +14,9 @@ from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Expansion, Ratio
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Factor
-from dpest.exact.inference.ratio import Chart, Noise, Share, Span, Which, density, enclosed
+from dpest.exact.inference.ratio import BoundedDraw, Chart, Share, Span, Which, density, enclosed
 from dpest.exact.inference.stars import condition_components
-from dpest.exact.loss.blocks import Block, Measures, Side
+from dpest.exact.loss.blocks import Block, BlockLaw, Measures
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.lang.nodes import Draw, Linear
 from dpest.laws.continuous import Laplace, Logistic
@@ -31,7 +31,7 @@ _MOST_CELLS = 1000  # intervals looked at in one round; what is wider then stays
 
 
 @dataclass(frozen=True, eq=False)
-class RatioSide(Side):
+class RatioSide(BlockLaw):
     """One law of a quotient: a sum over its cases, none of which is a product of components."""
 
     shares: tuple[Share, ...] = ()
@@ -91,7 +91,9 @@ def _share(case: Expansion, position: int, measures: Measures) -> Share:
     return Share(above, bottom.constant if below is None else below, log_weight, error, least, most)
 
 
-def _range(above: Noise, below: Noise | None, top: Linear, bottom: Linear, literals: list[Literal]) -> tuple[float, float]:
+def _range(
+    above: BoundedDraw, below: BoundedDraw | None, top: Linear, bottom: Linear, literals: list[Literal]
+) -> tuple[float, float]:
     """Where conditions on top and bottom together let the quotient lie: top >= r * bottom, for a bottom of one sign."""
     least, most = -math.inf, math.inf
     for x in literals:
@@ -107,7 +109,7 @@ def _range(above: Noise, below: Noise | None, top: Linear, bottom: Linear, liter
     return least, most
 
 
-def _noise(value: Linear, literals: tuple[Literal, ...]) -> Noise | None:
+def _noise(value: Linear, literals: tuple[Literal, ...]) -> BoundedDraw | None:
     """A noisy value with the bounds that conditions set; None for a number."""
     if not value.terms:
         return None
@@ -120,7 +122,7 @@ def _noise(value: Linear, literals: tuple[Literal, ...]) -> Noise | None:
         if len(x.terms) == 1 and x.terms[0][0] is draw:
             bound = float(c * (-x.constant / x.terms[0][1]) + value.constant)
             low, high = (max(low, bound), high) if (x.terms[0][1] > 0) == (c > 0) else (low, min(high, bound))
-    return Noise(law, c, value.constant, low, high)
+    return BoundedDraw(law, c, value.constant, low, high)
 
 
 # -- the supremum ------------------------------------------------------------------------------------------------------
@@ -143,7 +145,7 @@ def quotient_supremum(block: Block) -> BothWays:
     assert isinstance(q, RatioSide)
     if p.impossible or q.impossible:
         return _one_sided(p, q)
-    return _Search(p, q).answer()
+    return _RatioSearch(p, q).answer()
 
 
 def _one_sided(p: RatioSide, q: RatioSide) -> BothWays:
@@ -155,7 +157,7 @@ def _one_sided(p: RatioSide, q: RatioSide) -> BothWays:
     return BothWays(sup(p, q), sup(q, p))
 
 
-class _Search:
+class _RatioSearch:
     """Branch and bound, both directions at once: what cannot exceed the larger loss is not looked at more closely."""
 
     def __init__(self, p: RatioSide, q: RatioSide) -> None:
@@ -230,7 +232,9 @@ class _Search:
 def _unit(shares: tuple[Share, ...]) -> float:
     """A quotient of ordinary size: up to there y is looked at, beyond it 1 / y."""
     tops = [abs(float(s.top.offset)) + s.top.scale for s in shares]
-    bottoms = [abs(float(b.offset)) + b.scale if isinstance(b, Noise) else abs(float(b)) for b in (s.bottom for s in shares)]
+    bottoms = [
+        abs(float(b.offset)) + b.scale if isinstance(b, BoundedDraw) else abs(float(b)) for b in (s.bottom for s in shares)
+    ]
     return max(tops) / max(bottoms)
 
 
@@ -250,19 +254,19 @@ def _pairwise(p: tuple[Share, ...], q: tuple[Share, ...]) -> float:
 
 def _form(share: Share) -> str:
     """What two cases must have in common to be compared term by term."""
-    noises = [n for n in (share.top, share.bottom) if isinstance(n, Noise)]
+    noises = [n for n in (share.top, share.bottom) if isinstance(n, BoundedDraw)]
     shape = [(repr(n.law), float(n.factor), n.low, n.high, share.least, share.most) for n in noises]
-    return repr((shape, None if isinstance(share.bottom, Noise) else float(share.bottom)))
+    return repr((shape, None if isinstance(share.bottom, BoundedDraw) else float(share.bottom)))
 
 
 def _pair(a: Share, b: Share) -> float:
     out = a.log_weight - b.log_weight + a.error + b.error + _moved(a.top, b.top)
-    if isinstance(a.bottom, Noise) and isinstance(b.bottom, Noise):
+    if isinstance(a.bottom, BoundedDraw) and isinstance(b.bottom, BoundedDraw):
         out += _moved(a.bottom, b.bottom)
     return out + 1e-14
 
 
-def _moved(f: Noise, g: Noise) -> float:
+def _moved(f: BoundedDraw, g: BoundedDraw) -> float:
     """The supremum of ln f - ln g between the bounds: for log-concave noise that is moved, it is monotone."""
     if f.offset == g.offset:
         return 0.0

@@ -9,12 +9,12 @@ import numpy as np
 
 from dpest.exact.inference.component import Component
 from dpest.exact.inference.convolve import merged_sums
-from dpest.exact.loss.blocks import Block, Side
+from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.exact.loss.logs import BothWays, Sup, logs_at
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.discrete import Geometric
 from dpest.laws.law import Continuous, Law
-from dpest.laws.scipy_law import ScipyContinuous
+from dpest.laws.scipy_law import ScipyContinuous, ScipyDiscrete
 from dpest.numerics.rationals import Rational, exact
 
 _FAR = 8.0  # scales out at which the densities of a limit are shown
@@ -57,12 +57,19 @@ def shifted(block: Block) -> BothWays | None:
     return BothWays(forward, backward) if forward and backward else None
 
 
-def release(side: Side) -> Release | None:
+def _equation_alone(side: BlockLaw) -> Component | None:
+    """The one component of a law that one equation describes, without conditions; None where it is not so."""
     if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
         return None
     ((placed, times),) = side.cases[0][0]
     component: Component = placed.component
-    if times != 1 or side.cases[0][1] != 1 or component.folded or component.bounds or len(component.equations) != 1:
+    plain = times == 1 and side.cases[0][1] == 1 and not component.folded and not component.bounds
+    return component if plain and len(component.equations) == 1 else None
+
+
+def release(side: BlockLaw) -> Release | None:
+    component = _equation_alone(side)
+    if component is None:
         return None
     laws, _, _, (equation,) = merged_sums(dict(enumerate(component.laws)), [], [], list(component.equations))
     # coefficient * draw + constant - y == 0, up to a common factor
@@ -71,6 +78,16 @@ def release(side: Side) -> Release | None:
         return None
     ((draw, law),) = laws.items()
     return Release(law, equation.coefficient(draw) / scale, equation.constant / scale)
+
+
+def outgrown(block: Block) -> int:
+    """1 or -1 where both laws are one draw whose probabilities outgrow exponentials, the second further up or down; 0 else."""
+    p, q = release(block.left), release(block.right)
+    if p is None or q is None or p.law != q.law or p.coefficient != q.coefficient:
+        return 0
+    if not isinstance(p.law, ScipyDiscrete) or not p.law.outgrows_exponentials:
+        return 0
+    return int(q.constant > p.constant) - int(q.constant < p.constant)
 
 
 def _sup(p: Release, q: Release) -> Sup | None:
@@ -163,26 +180,23 @@ def _student(p: Release, q: Release, nu: float, s: float, t: float) -> Sup:
 
 
 @dataclass(frozen=True)
-class Sum:
+class DrawSum:
     """y = the sum of coefficient * draw, plus a constant."""
 
     terms: tuple[tuple[Law, Rational], ...]
     constant: Rational
 
 
-def _sum(side: Side) -> Sum | None:
-    if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
-        return None
-    ((placed, times),) = side.cases[0][0]
-    component: Component = placed.component
-    if times != 1 or side.cases[0][1] != 1 or component.folded or component.bounds or len(component.equations) != 1:
+def _sum(side: BlockLaw) -> DrawSum | None:
+    component = _equation_alone(side)
+    if component is None:
         return None
     (equation,) = component.equations
     scale = -exact(equation.coefficient(-1))
     if not scale:
         return None
     terms = tuple((component.laws[v], exact(c) / scale) for v, c in equation.terms if v >= 0)
-    return Sum(terms, exact(equation.constant) / scale)
+    return DrawSum(terms, exact(equation.constant) / scale)
 
 
 def moved_sum(block: Block) -> tuple[float, float] | None:
@@ -215,7 +229,7 @@ def moved_concave_sum(block: Block) -> BothWays | None:
     return BothWays(forward, backward) if forward and backward else None
 
 
-def _monotone(block: Block, p: Sum, q: Sum, d: Rational, *, swap: bool) -> Sup | None:
+def _monotone(block: Block, p: DrawSum, q: DrawSum, d: Rational, *, swap: bool) -> Sup | None:
     side = 1 if d > 0 else -1
     rates = [_rate(law, c, side) for law, c in p.terms]
     if any(r is None for r in rates):

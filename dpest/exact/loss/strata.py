@@ -17,8 +17,17 @@ from dpest.exact.inference.component import Placed
 from dpest.exact.inference.lattice import Lattice, meeting
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.inference.symmetry import canonical
-from dpest.exact.loss.blocks import Block, Kind, Measures, Side, common_side, joint_side, product_points, split_blocks
-from dpest.exact.loss.coordinates import Frame, Rows, frame_of, kind_of, rows_of, simplifying
+from dpest.exact.loss.blocks import (
+    Block,
+    BlockLaw,
+    CoordinateKind,
+    Measures,
+    common_side,
+    joint_side,
+    product_points,
+    split_blocks,
+)
+from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
 from dpest.exact.loss.ratio import ratio_side
 from dpest.laws.law import Continuous
 from dpest.numerics.linear import Matrix, identity
@@ -105,7 +114,7 @@ def _reduced_strata(
     measures: Measures,
 ) -> list[Stratum]:
     """Cases whose outputs satisfy different linear identities live on different subspaces: strata of their own."""
-    kinds = [Kind.REAL if key[0] == REAL else Kind.LATTICE for key in shape if key[0] != "="]
+    kinds = [CoordinateKind.REAL if key[0] == REAL else CoordinateKind.LATTICE for key in shape if key[0] != "="]
     leaves: list[tuple[int, Any]] = []
     for i, key in enumerate(shape):
         value: Any = (left or right)[0].values[i] if key[0] == "=" else sum(1 for _, v in leaves if isinstance(v, int))
@@ -113,7 +122,7 @@ def _reduced_strata(
     if not kinds:
         p, q = ([_placed(case, measures) for case in cases] for cases in (left, right))
         return [constant_stratum(p, q, measures, tuple(leaves), multiplicity)]
-    keyed: dict[Any, tuple[list[Rows], list[Rows]]] = {}
+    keyed: dict[Any, tuple[list[CoordinateRows], list[CoordinateRows]]] = {}
     for side, cases in enumerate((left, right)):
         for case in cases:
             name = canonical(case)
@@ -141,23 +150,23 @@ def _ratio_stratum(
         raise ExactRefused("a quotient of two random values shares noise with another output")
     leaves = tuple((positions[i], 0 if i == places[0] else (left or right)[0].values[i]) for i in range(len(shape)))
     sides = [ratio_side(cases, places[0], measures) for cases in (left, right)]
-    block = Block((Kind.REAL,), sides[0], sides[1])
+    block = Block((CoordinateKind.REAL,), sides[0], sides[1])
     return Stratum(leaves, (block,), ((0,),), Frame(identity(1), (Lattice(ZERO, ONE),)), multiplicity)
 
 
-Apart = tuple[list[Kind], Matrix, list[Rows], list[Rows]]
+Apart = tuple[list[CoordinateKind], Matrix, list[CoordinateRows], list[CoordinateRows]]
 
 
-def _apart(kinds: list[Kind], left: list[Rows], right: list[Rows]) -> list[Apart]:
+def _apart(kinds: list[CoordinateKind], left: list[CoordinateRows], right: list[CoordinateRows]) -> list[Apart]:
     """Cases whose lattice coordinates have no point in common can never return the same output: strata of their own."""
     both = [*left, *right]
     transform = simplifying(both[0], kinds, any(c.floors for c in both))
     new = [kind_of(row, kinds, both[0]) for row in transform]
     marks: list[list[int]] = []
     for j, kind in enumerate(new):
-        if kind is Kind.LATTICE:
+        if kind is CoordinateKind.LATTICE:
             marks.append(meeting([case.lattice(transform, j, kind) for case in both]))
-    keyed: dict[tuple[int, ...], tuple[list[Rows], list[Rows]]] = {}
+    keyed: dict[tuple[int, ...], tuple[list[CoordinateRows], list[CoordinateRows]]] = {}
     for i, case in enumerate(both):
         keyed.setdefault(tuple(m[i] for m in marks), ([], []))[i >= len(left)].append(case)
     return [(new, transform, p, q) for p, q in keyed.values()]
@@ -177,15 +186,15 @@ def constant_stratum(
 
 def _placed(case: Expansion, measures: Measures) -> list[Placed]:
     """The components of a case's conditions, split once."""
-    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals, case.loops))
+    return measures.once(("conditions", id(case)), case, lambda: condition_components(case.literals, case.loops, measures.spokes))
 
 
 def _stratum(
     leaves: tuple[tuple[int, Any], ...],
-    kinds: list[Kind],
+    kinds: list[CoordinateKind],
     transform: Matrix,
-    left: list[Rows],
-    right: list[Rows],
+    left: list[CoordinateRows],
+    right: list[CoordinateRows],
     multiplicity: int,
     measures: Measures,
 ) -> Stratum:
@@ -202,7 +211,14 @@ def _stratum(
     return Stratum(leaves, tuple(blocks), tuple(members), frame, multiplicity)
 
 
-def _block(members: tuple[int, ...], left: Side, right: Side, kinds: list[Kind], cases: Sequence[Rows], frame: Frame) -> Block:
+def _block(
+    members: tuple[int, ...],
+    left: BlockLaw,
+    right: BlockLaw,
+    kinds: list[CoordinateKind],
+    cases: Sequence[CoordinateRows],
+    frame: Frame,
+) -> Block:
     own = tuple(kinds[j] for j in members)
     if len(set(own)) > 1:
         raise ExactRefused("an output coordinate with a density and one with single points share noise")
@@ -212,4 +228,4 @@ def _block(members: tuple[int, ...], left: Side, right: Side, kinds: list[Kind],
         columns = [np.unique(np.concatenate([c.points(frame, j) for c in cases])) for j in members]
         return product_points(columns)
 
-    return Block(own, left, right, points if Kind.LATTICE in own else None, min(scales), max(scales))
+    return Block(own, left, right, points if CoordinateKind.LATTICE in own else None, min(scales), max(scales))

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from dpest.errors import ExactRefused
-from dpest.exact.loss.blocks import Block, Kind, Side
+from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, scan, searched
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup, best, capped, logs_at
@@ -46,7 +46,7 @@ def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
     if block.dimension == 0:
         logs = logs_at(block, np.empty((1, 0)))
         return BothWays(best(logs), best(logs.swapped()))
-    if block.kinds[0] is Kind.LATTICE:
+    if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
         return moved_vector(block) or on_space(block)
@@ -68,7 +68,7 @@ def _known_support(block: Block, found: BothWays) -> BothWays:
     return BothWays(ways[0], ways[1])
 
 
-def _somewhere(block: Block, own: Side) -> tuple[float, ...]:
+def _somewhere(block: Block, own: BlockLaw) -> tuple[float, ...]:
     """A place that a law alone can produce: the likeliest of a few."""
     places = scan(block_line(block))[:, None] if block.dimension == 1 else np.zeros((1, block.dimension))
     return tuple(float(v) for v in places[int(np.argmax(own.log(places)[0]))])
@@ -78,6 +78,7 @@ def _equal(block: Block) -> BothWays:
     """Equal laws: exactly zero, whatever rounding says."""
     if block.left.impossible:
         return BothWays(NOTHING, NOTHING)
-    log_p = block.left.log_total if block.kinds != (Kind.REAL,) else 0.0  # on a line an event is weighed when it is told
+    # On a line an event is weighed when it is told.
+    log_p = block.left.log_total if block.kinds != (CoordinateKind.REAL,) else 0.0
     zero = Sup(0.0, 0.0, 0.0, (), log_p, log_p) if log_p > -np.inf else NOTHING
     return BothWays(zero, zero)

@@ -13,17 +13,16 @@ _GROWS = 0.8  # increments that shrink by less than this at each doubling do not
 
 
 @dataclass(frozen=True)
-class Ray:
-    """A limit with its bracket; `attained` where the values are constant from some distance on."""
+class TailLimit:
+    """A limit with its bracket."""
 
     value: float
     lower: float
     upper: float
-    attained: bool
     flat: bool = False  # constant up to the errors of the values, at the far end at least
 
 
-def ray_limit(values: Floats, distance: Floats, slack: float, *, far: bool = True) -> Ray:
+def ray_limit(values: Floats, distance: Floats, slack: float, *, far: bool = True) -> TailLimit:
     """The limit of a function of the distance, with values at distances d, 2d, 4d, ...
 
     A ratio of densities tends to its limit like 1/d or faster where it has one; steps that do not shrink mean that it
@@ -33,20 +32,19 @@ def ray_limit(values: Floats, distance: Floats, slack: float, *, far: bool = Tru
     size = max(1.0, float(np.abs(values).max()))
     if np.all(np.abs(steps[-3:]) <= 1e-14 * size + slack):
         last = float(values[-1])
-        still = bool(np.all(np.abs(steps) <= 1e-14 * size + slack))
-        return Ray(last, last - slack, last + slack, still, True)
+        return TailLimit(last, last - slack, last + slack, flat=True)
     if abs(steps[-1]) > _GROWS * abs(steps[-2]) and abs(steps[-2]) > _GROWS * abs(steps[-3]):
         if not far:
             last = float(values[-1])
-            return Ray(last, last - slack, math.inf, False) if steps[-1] > 0 else Ray(-math.inf, -math.inf, -math.inf, False)
+            return TailLimit(last, last - slack, math.inf) if steps[-1] > 0 else TailLimit(-math.inf, -math.inf, -math.inf)
         infinite = math.inf if steps[-1] > 0 else -math.inf
-        return Ray(infinite, infinite, infinite, False)
+        return TailLimit(infinite, infinite, infinite)
     # The nearest values may lie where 1/d does not yet describe them: leave them out as long as that changes much.
     tries = [_extrapolated(values[i:], distance[i:]) for i in range(4)]
     changes = [abs(a - b) for a, b in zip(tries, tries[1:], strict=False)]
     pick = int(np.argmin(changes))
     off = 2 * changes[pick] + (changes[pick + 1] if pick < 2 else changes[pick]) + 8 * slack + 1e-13 * size
-    return Ray(tries[pick + 1], tries[pick + 1] - off, tries[pick + 1] + off, False)
+    return TailLimit(tries[pick + 1], tries[pick + 1] - off, tries[pick + 1] + off)
 
 
 def _extrapolated(values: Floats, distance: Floats) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpest.errors import DpestError
 from dpest.exact.inference.component import Component
-from dpest.exact.loss.blocks import Block, Side
+from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.exact.loss.logs import BothWays, Sup, logs_at
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.law import Law
@@ -36,7 +36,7 @@ Rows = tuple[tuple[tuple[int, Rational], ...], ...]
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedRows:
     """rows of draws and outputs + constants == 0."""
 
     laws: tuple[Law, ...]
@@ -55,7 +55,7 @@ def moved_vector(block: Block) -> BothWays | None:
     return BothWays(forward, backward) if forward and backward else None
 
 
-def _released(side: Side) -> Released | None:
+def _released(side: BlockLaw) -> ReleasedRows | None:
     if len(side.cases) != 1 or len(side.cases[0][0]) != 1 or side.cases[0][1] != 1:
         return None
     ((placed, times),) = side.cases[0][0]
@@ -66,10 +66,10 @@ def _released(side: Side) -> Released | None:
         return None
     equations = sorted(component.equations, key=lambda e: repr(e.terms))
     rows = tuple(tuple((v, exact(c)) for v, c in e.terms) for e in equations)
-    return Released(component.laws, rows, tuple(exact(e.constant) for e in equations))
+    return ReleasedRows(component.laws, rows, tuple(exact(e.constant) for e in equations))
 
 
-def _sup(block: Block, released: Released, move: Sequence[Rational], *, swap: bool) -> Sup | None:
+def _sup(block: Block, released: ReleasedRows, move: Sequence[Rational], *, swap: bool) -> Sup | None:
     """The loss of a law whose draws would have to be shifted by s with rows @ s == move to give the other's output."""
     system = _System.of(released, move)
     if system is None or not any(move):
@@ -85,7 +85,7 @@ def _sup(block: Block, released: Released, move: Sequence[Rational], *, swap: bo
     return Sup(float(cost), float(lower) * (1 - 4e-16), float(cost) * (1 + 4e-16), at, *shown, limit=True)
 
 
-def _infinite(block: Block, released: Released, system: _System, *, swap: bool) -> Sup | None:
+def _infinite(block: Block, released: ReleasedRows, system: _System, *, swap: bool) -> Sup | None:
     """No draw whose shifts have a cost at all takes part: the tails fall faster than any exponential, or end."""
     if any(each is not None for law in released.laws for each in law.shift_cost()):
         return None
@@ -109,7 +109,7 @@ class _System:
     move: tuple[Rational, ...]
 
     @classmethod
-    def of(cls, released: Released, move: Sequence[Rational]) -> _System | None:
+    def of(cls, released: ReleasedRows, move: Sequence[Rational]) -> _System | None:
         """Reduced with the largest entries as pivots; None where the rows depend on each other."""
         n = len(released.laws)
         work = [[*(dict(row).get(i, ZERO) for i in range(n)), d] for row, d in zip(released.rows, move, strict=True)]
@@ -176,7 +176,7 @@ def _reached(system: _System, multipliers: Sequence[Rational]) -> Rational:
 
 
 def _far_out(
-    block: Block, released: Released, shift: Sequence[Rational], *, swap: bool
+    block: Block, released: ReleasedRows, shift: Sequence[Rational], *, swap: bool
 ) -> tuple[tuple[float, ...], tuple[float, float]]:
     """A place on the way to the limit, with both log densities there where they are quickly worked out."""
     d = block.dimension

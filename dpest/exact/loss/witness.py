@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpest.exact.inference.cases import Constant
-from dpest.exact.loss.blocks import Block, Kind, Side
+from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.compare import Loss, StratumLoss
 from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.line import line_kinks
@@ -27,7 +27,7 @@ from dpest.trace.outputs import rebuild
 
 
 @dataclass(frozen=True)
-class Event:
+class OutputEvent:
     """What the output must be, and how likely that is under the law that favours it and under the other."""
 
     words: str
@@ -47,7 +47,7 @@ class Name:
         return self.letter
 
 
-def describe(loss: Loss, swapped: bool) -> Event | None:
+def describe(loss: Loss, swapped: bool) -> OutputEvent | None:
     """The event of a loss; `swapped` where the favoured law is the second one of each block."""
     if loss.bucket is None:
         return None
@@ -74,7 +74,7 @@ def describe(loss: Loss, swapped: bool) -> Event | None:
             words = "output is a number"
     elif clauses:
         words += " with " + ", ".join(clauses)
-    return Event(words, measure, log_p, max(log_q, loss.log_unseen), limit)
+    return OutputEvent(words, measure, log_p, max(log_q, loss.log_unseen), limit)
 
 
 def _dressed(layers: tuple[Layer, ...], leaf: Any) -> Any:
@@ -120,7 +120,7 @@ def _part(part: StratumLoss, leaves: list[Any], letters: Callable[[int], str], s
     told = _Told([], 0.0, 0.0, False, False)
     for block, members, sup in zip(stratum.blocks, stratum.members, part.sups, strict=True):
         place[list(members)] = sup.at if sup.at else np.nan
-        lattice.update(j for j, kind in zip(members, block.kinds, strict=True) if kind is Kind.LATTICE)
+        lattice.update(j for j, kind in zip(members, block.kinds, strict=True) if kind is CoordinateKind.LATTICE)
         if sup.ray:
             rays[members[0]] = sup.ray
         _weigh(told, block, sup, swapped)
@@ -187,7 +187,7 @@ def _combination(terms: list[tuple[Name, float]]) -> str:
 def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
     """Adds a block's share of the event's probability: a mass where it has one, else the density at its place."""
     told.limit = told.limit or sup.limit
-    line = block.dimension == 1 and block.kinds[0] is Kind.REAL
+    line = block.dimension == 1 and block.kinds[0] is CoordinateKind.REAL
     if line and (sup.ray or not sup.at):
         sides = (block.right, block.left) if swapped else (block.left, block.right)
         ends = {1: (sup.at[0], math.inf), -1: (-math.inf, sup.at[0])}[sup.ray] if sup.ray else (-math.inf, math.inf)
@@ -196,10 +196,10 @@ def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
         return
     told.log_p += sup.log_p
     told.log_q += sup.log_q
-    told.density = told.density or (Kind.REAL in block.kinds and bool(sup.at))
+    told.density = told.density or (CoordinateKind.REAL in block.kinds and bool(sup.at))
 
 
-def mass(block: Block, side: Side, low: float, high: float) -> float:
+def mass(block: Block, side: BlockLaw, low: float, high: float) -> float:
     """ln of the mass that a law on a line puts between two points."""
     plain = release(side)
     if plain is not None and isinstance(plain.law, Continuous):

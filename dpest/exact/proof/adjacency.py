@@ -11,7 +11,7 @@ import numpy as np
 
 from dpest.errors import InvalidInput
 from dpest.exact.proof.ranges import NOTHING, Range, change_of, ends
-from dpest.exact.proof.symbols import Symbols, Unknown
+from dpest.exact.proof.symbols import Symbols, UnknownInput
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import Draw
 
@@ -68,7 +68,7 @@ def unknown_inputs(n: int | None, domain: Any) -> Inputs:
         rows.append(tuple(range(len(fields), len(fields) + len(own))))
         fields.extend(own)
     names = _names(n, template)
-    draws = tuple(Draw(Unknown(name, f.low, f.high, f.whole)) for name, f in zip(names, fields, strict=True))
+    draws = tuple(Draw(UnknownInput(name, f.low, f.high, f.whole)) for name, f in zip(names, fields, strict=True))
 
     def fill(values: Sequence[Any]) -> Any:
         left = list(values)

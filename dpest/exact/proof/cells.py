@@ -9,7 +9,7 @@ from dpest.exact.proof.merge import contradictory, opposite
 from dpest.exact.proof.regions import Region, Row, support_rows, with_rows
 from dpest.laws.law import Law
 
-MOST_REGIONS = 4_000
+MOST_REGIONS = 4_000  # each needs linear programs of its own against all others
 
 
 def refined(regions: Sequence[Region], inputs: Mapping[int, Law]) -> list[Region]:

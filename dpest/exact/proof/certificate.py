@@ -11,7 +11,7 @@ from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.cross import Crossing
 from dpest.exact.proof.policy import Policy
 from dpest.exact.proof.regions import Region
-from dpest.exact.proof.symbols import Unknown
+from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Case:
+class PairKind:
     """One kind of adjacent pair: which program the two inputs run (they differ in length at most), and how they differ."""
 
     source: int
@@ -47,9 +47,9 @@ class Certificate:
 
     mechanism: str
     adjacency: str
-    inputs: tuple[tuple[str, Unknown], ...]  # what each unknown is, in words
+    inputs: tuple[tuple[str, UnknownInput], ...]  # what each unknown is, in words
     programs: tuple[tuple[Region, ...], ...]  # the regions of the mechanism, for each length of data
-    cases: tuple[Case, ...]
+    cases: tuple[PairKind, ...]
     steps: tuple[Step, ...]
     bound: Rational
     digest: str

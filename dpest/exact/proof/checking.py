@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from dpest.exact.inference.expressions import number
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
-from dpest.exact.proof.certificate import Case, Certificate, Step
+from dpest.exact.proof.certificate import Certificate, PairKind, Step
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
-from dpest.exact.proof.policy import Policy, Shift, cost_of, is_whole
+from dpest.exact.proof.policy import Policy, cost_of, is_whole
 from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.storage import digest_of
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational, exact
 
-NOTHING = Shift(ZERO)
+NOTHING = number(ZERO)
 
 
 def check(certificate: Certificate) -> bool:
@@ -30,10 +31,10 @@ def faults(certificate: Certificate) -> list[str]:
     if certificate.digest != digest_of(certificate):
         return ["the regions, inputs or differences are not those that the mechanism was traced to"]
     out: list[str] = []
-    for number, step in enumerate(certificate.steps):
+    for place, step in enumerate(certificate.steps, 1):
         problem = _step_fault(certificate, step)
         if problem:
-            out.append(f"step {number + 1}: {problem}")
+            out.append(f"step {place}: {problem}")
     if out:
         return out
     out.extend(_missing(certificate))
@@ -67,14 +68,14 @@ def _step_fault(certificate: Certificate, step: Step) -> str | None:
 
 def _policy_fault(region: Region, policy: Policy, box: Box, inputs: Mapping[int, Law], cost: Rational) -> str | None:
     moves = dict(box.moves)
-    if not set(policy) <= set(region.law) or any(i not in moves for s in policy.values() for i, _ in s.slopes):
+    if not set(policy) <= set(region.law) or any(i not in moves for s in policy.values() for i, _ in s.terms):
         return "it shifts a draw that the region does not have"
     for v, law in region.laws:
         shift = policy.get(v, NOTHING)
-        numbers = [shift.constant, *(c for _, c in shift.slopes)]
+        numbers = [shift.constant, *(c for _, c in shift.terms)]
         if law.discrete and any(x.denominator != 1 for x in numbers):
             return "a whole-number draw is shifted by a fraction"
-        if law.discrete and any(not is_whole(inputs[i]) for i, _ in shift.slopes):
+        if law.discrete and any(not is_whole(inputs[i]) for i, _ in shift.terms):
             return "a whole-number draw follows an input that is not whole"
     for value in region.released:
         constant, slopes = _change(value.terms, policy, box)
@@ -99,7 +100,7 @@ def _change(terms: Iterable[tuple[int, Rational]], policy: Policy, box: Box) -> 
             continue
         shift = policy.get(v, NOTHING)
         constant += c * shift.constant
-        for i, slope in shift.slopes:
+        for i, slope in shift.terms:
             slopes[i] += c * slope
     return constant, slopes
 
@@ -238,7 +239,7 @@ def _cell_key(region: Region) -> frozenset[Row]:
     return frozenset(cell(region))
 
 
-def total(steps: Iterable[Step], programs: Sequence[Sequence[Region]], cases: Sequence[Case]) -> Rational:
+def total(steps: Iterable[Step], programs: Sequence[Sequence[Region]], cases: Sequence[PairKind]) -> Rational:
     """The bound that the steps prove: the largest cost, added up over groups of outputs that share no draw.
 
     What arrives in one region from several is added up as probabilities are.

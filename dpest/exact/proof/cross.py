@@ -22,7 +22,6 @@ from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 _CHANGE = -(1 << 40)  # input variable v changes by variable v + _CHANGE
 _MOST_COLUMNS = 30_000
 
-Expression: TypeAlias = tuple[dict[int, Rational], Rational]  # terms, constant
 Multipliers: TypeAlias = tuple[tuple[int, Rational], ...]  # (number of a known row, factor)
 
 

@@ -11,7 +11,7 @@ from dpest.errors import BudgetExceeded, InvalidInput
 from dpest.lang.nodes import Draw, Linear, ancestors, children, is_node
 from dpest.trace.explore import Trace
 
-MOST_PAIRS = 20_000
+MOST_PAIRS = 20_000  # of a finite domain: each needs an exact answer, some milliseconds at best
 
 
 def adjacent_pairs(values: Sequence[Any], n: int | None, adjacency: str, sensitivity: float) -> Iterator[tuple[Any, Any]]:

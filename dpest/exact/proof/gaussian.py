@@ -18,14 +18,13 @@ from dpest.exact.proof.cross import apart
 from dpest.exact.proof.merge import contradiction
 from dpest.exact.proof.ranges import Range, ends
 from dpest.exact.proof.regions import Region, Released, Row, Terms
-from dpest.exact.proof.upper import Question, Traced
+from dpest.exact.proof.upper import ProofQuestion, Traced
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 Column: TypeAlias = tuple[str, int]  # ("d", input): its change; ("q", input): its value; ("1", 0): a constant
-Label: TypeAlias = tuple[int, Gaussian]  # a place among the draws of a run, and the law that it has there
 Equation: TypeAlias = tuple[tuple[tuple[Any, Rational], ...], tuple[tuple[Column, Rational], ...]]
 
 Key = TypeVar("Key")
@@ -37,7 +36,7 @@ _MOST_VERTICES = 10  # columns of which every combination of ends is looked at
 
 
 @dataclass(frozen=True)
-class Shifted:
+class ShiftedCells:
     """Two cells of the inputs, and the shift that carries every run on the first to a run on the second."""
 
     name: str
@@ -101,7 +100,7 @@ class GaussianProof:
 
     mechanism: str
     adjacency: str
-    cases: tuple[Shifted, ...]
+    cases: tuple[ShiftedCells, ...]
     squared: Rational  # mu^2
 
     @property
@@ -143,7 +142,7 @@ class GaussianProof:
         return "\n".join(lines)
 
 
-def gaussian_proof(question: Question, traced: Traced) -> GaussianProof | None:
+def gaussian_proof(question: ProofQuestion, traced: Traced) -> GaussianProof | None:
     """The smallest mu that one shift of the Gaussian draws proves; None where no such shift was found."""
     if traced.maxima or not _has_gaussians(traced):
         return None
@@ -163,7 +162,7 @@ def _has_gaussians(traced: Traced) -> bool:
     return any(isinstance(law, Gaussian) for program in traced.programs for r in program for _, law in r.laws)
 
 
-def _cases(traced: Traced) -> Iterator[Shifted | None]:
+def _cases(traced: Traced) -> Iterator[ShiftedCells | None]:
     """One for each pair of cells that adjacent inputs may lie in; None where no shift was found."""
     laws = traced.input_laws
     for case in traced.cases:
@@ -209,7 +208,7 @@ def _conditions(region: Region) -> dict[Terms, Row]:
 
 def _shifted(
     name: str, pairs: Iterable[tuple[Region, Region]], moved: set[int], ranges: Mapping[Column, Range]
-) -> Shifted | None:
+) -> ShiftedCells | None:
     equations: dict[Equation, None] = {}
     for a, b in pairs:
         both = _expressions(a, b)
@@ -260,7 +259,7 @@ def _equation(
     return tuple(draws), tuple(sorted(right.items()))
 
 
-def _solved(name: str, equations: Sequence[Equation], ranges: Mapping[Column, Range]) -> Shifted | None:
+def _solved(name: str, equations: Sequence[Equation], ranges: Mapping[Column, Range]) -> ShiftedCells | None:
     """The shortest shift that meets all equations: W A' (A W A')^-1 applied to the right sides, in rationals."""
     labels = sorted({label for terms, _ in equations for label, _ in terms}, key=lambda x: (x[0], x[1].sigma))
     number = {label: k for k, label in enumerate(labels)}
@@ -278,7 +277,7 @@ def _solved(name: str, equations: Sequence[Equation], ranges: Mapping[Column, Ra
             for column, x in right.items():
                 shifts[v][column] = shifts[v].get(column, ZERO) + weights[v] * c * x
     used = {c for s in shifts for c in s}
-    return Shifted(
+    return ShiftedCells(
         name,
         tuple(exact(law.sigma) for _, law in labels),
         tuple((c, r) for c, r in ranges.items() if c in used),
@@ -331,7 +330,7 @@ def _words(shift: Iterable[tuple[Column, Rational]]) -> str:
     return " + ".join(f"{float(x):g} * {names[kind].format(-v)}" for (kind, v), x in shift)
 
 
-def _case_to_dict(case: Shifted) -> dict[str, Any]:
+def _case_to_dict(case: ShiftedCells) -> dict[str, Any]:
     def columns(items: Iterable[tuple[Column, Rational]]) -> list[list[Any]]:
         return [[kind, v, str(x)] for (kind, v), x in items]
 
@@ -344,11 +343,11 @@ def _case_to_dict(case: Shifted) -> dict[str, Any]:
     }
 
 
-def _case_from_dict(data: Mapping[str, Any]) -> Shifted:
+def _case_from_dict(data: Mapping[str, Any]) -> ShiftedCells:
     def columns(items: Iterable[Any]) -> tuple[tuple[Column, Rational], ...]:
         return tuple(((kind, int(v)), exact(x)) for kind, v, x in items)
 
-    return Shifted(
+    return ShiftedCells(
         data["name"],
         tuple(exact(s) for s in data["sigmas"]),
         tuple(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.exact.proof.regions import Region, Released, Row, Terms, scaled_row, with_rows
-from dpest.exact.proof.symbols import Symbols, Unknown
+from dpest.exact.proof.symbols import Symbols, UnknownInput
 from dpest.lang.nodes import Draw, Extreme, Linear, Pick
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational
@@ -35,7 +35,7 @@ class _Form:
     released: tuple[Released, ...]
 
 
-_MOST_REGIONS = 2_000
+_MOST_REGIONS = 2_000  # after maxima are written out as cases; beyond, the maximum is left as it is
 _M = -(1 << 30)  # stands for the maximum until it has a number
 
 
@@ -61,7 +61,7 @@ def with_maxima(regions: Sequence[Region], symbols: Symbols) -> tuple[list[Regio
     if not gone:
         return None
     for maximum in numbers:
-        symbols.inputs.append(Draw(Unknown(f"m{len(symbols.derived) + 1}")))
+        symbols.inputs.append(Draw(UnknownInput(f"m{len(symbols.derived) + 1}")))
         symbols.derived.append(_node(maximum, symbols))
     return [r for r in regions if id(r) not in gone] + out, {v: m for m, v in numbers.items()}
 
@@ -140,7 +140,7 @@ def _form(region: Region, winner: int, beaten: Mapping[int, Row], laws: Mapping[
     for k in group:
         terms, constant = _minus(rests[k], (shared, ZERO))
         values.append((k, tuple(sorted((v, c) for v, c in terms.items() if c)), constant))
-    own = dict(region.law) | dict(laws) | {_M: Unknown("max")}
+    own = dict(region.law) | dict(laws) | {_M: UnknownInput("max")}
     rows = set()
     for row in region.rows:
         if row in beaten.values():

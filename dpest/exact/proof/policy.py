@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.folding import Known, solve_folded
 from dpest.exact.proof.parts import Folded, Part, folded, parts
@@ -23,19 +23,8 @@ _MOST_SLOPES = 4_000  # unknown slopes of one policy; beyond it, only draws that
 _MOST_VERTICES = 1 << 8  # of differences at which a cost is added up exactly; beyond it each draw is priced at its own worst
 
 
-@dataclass(frozen=True)
-class Shift:
-    """constant + the sum of slope * change of an input."""
-
-    constant: Rational
-    slopes: tuple[tuple[int, Rational], ...] = ()
-
-    def at(self, d: Mapping[int, Rational]) -> Rational:
-        """The shift at one difference."""
-        return self.constant + sum((c * d.get(i, ZERO) for i, c in self.slopes), ZERO)
-
-
-Policy = dict[int, Shift]
+# The shift of each draw: constant + the sum of slope * change of an input.
+Policy = dict[int, Expr]
 
 
 def cheapest_policy(region: Region, box: Box, inputs: Mapping[int, Law], known: Known) -> Policy | None:
@@ -198,8 +187,8 @@ class _Columns:
         for v, parts_ in self.constant.items():
             constant = sum((sign * point[column] for column, sign in parts_.items()), ZERO)
             slopes = [(i, point[self.program.index["S", v, i]]) for i in self.follows[v]]
-            shift = Shift(constant, tuple((i, c) for i, c in slopes if c))
-            if shift.constant or shift.slopes:
+            shift = expr(slopes, constant)
+            if shift.constant or shift.terms:
                 out.update(dict.fromkeys(self.small.members.get(v, (v,)), shift))
         return out
 
@@ -225,14 +214,14 @@ def _followed(part: Part, mixed: set[int]) -> dict[int, set[int]]:
 def cost_of(policy: Policy, laws: Mapping[int, Law], box: Box) -> Rational | None:
     """What a policy costs at most over the box, exactly; None where it shifts a draw as its law does not allow."""
     moves = dict(box.moves)
-    used = sorted({i for shift in policy.values() for i, _ in shift.slopes})
+    used = sorted({i for shift in policy.values() for i, _ in shift.terms})
     if any(end is None for i in used for end in moves[i]):
         return None
     linear = all(type(laws[v]).shift_loss is Law.shift_loss for v in policy)  # only then is a cost convex in d
     if linear and len(used) and 1 << len(used) <= _MOST_VERTICES:
         ends = [[(i, moves[i][0]), (i, moves[i][1])] for i in used]
         vertices = [dict(choice) for choice in itertools.product(*ends)]
-        totals = [_total([(policy[v].at(d), laws[v]) for v in policy]) for d in vertices]
+        totals = [_total([(policy[v].exactly(d), laws[v]) for v in policy]) for d in vertices]
         return None if any(t is None for t in totals) else max(t for t in totals if t is not None)
     total = ZERO
     for v, shift in policy.items():
@@ -243,10 +232,10 @@ def cost_of(policy: Policy, laws: Mapping[int, Law], box: Box) -> Rational | Non
     return total
 
 
-def _extremes(shift: Shift, moves: Mapping[int, Range]) -> tuple[Rational, Rational]:
+def _extremes(shift: Expr, moves: Mapping[int, Range]) -> tuple[Rational, Rational]:
     """The smallest and largest value of a shift over a box."""
     low = high = shift.constant
-    for i, c in shift.slopes:
+    for i, c in shift.terms:
         ends = [c * end for end in moves[i] if end is not None]
         low, high = low + min(ends), high + max(ends)
     return low, high

@@ -25,6 +25,7 @@ _TIGHT = 1e-9
 _MARGIN = 1e-6  # by which the second attempt keeps away from the constraints, so that rounding stays inside
 # Entries of programs that are solved in rationals from the start: there the pivots cost less than a call of the solver.
 _SMALL = 400
+# Of a rational that stands for a solver's float: its rounding errors fall away, and the check decides.
 _SMALL_DENOMINATOR = 1 << 20
 
 

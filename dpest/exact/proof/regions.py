@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import MOST_CASES, Affine, Constant, Floor, LeafValue, expand, pinned_leaves
-from dpest.exact.proof.symbols import Unknown
+from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.nodes import Draw, is_node
-from dpest.lang.origins import root, steps_of
+from dpest.lang.origins import is_joined, root, steps_of
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
@@ -98,6 +98,8 @@ class Variables:
         for draw, c in terms:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
+            if is_joined(draw):
+                raise ExactRefused("a Gaussian value is made of two draws")
             if id(root(draw)) not in self._of:
                 self._from_outside(root(draw))
             v = self._of[id(draw)] if draw.origin is None else self._form(draw)
@@ -162,8 +164,8 @@ def output_groups(path: Path) -> list[list[int]]:
     """The positions of outputs that share draws with each other and with no other output; constants are in no group."""
     link = Links()
     for x in path.conditions:
-        link.join([id(root(d)) for d, _ in x.terms if not isinstance(d.law, Unknown)])
-    drawn = {i: [id(d) for d in draws if not isinstance(d.law, Unknown)] for i, draws in enumerate(path.draws)}
+        link.join([id(root(d)) for d, _ in x.terms if not isinstance(d.law, UnknownInput)])
+    drawn = {i: [id(d) for d in draws if not isinstance(d.law, UnknownInput)] for i, draws in enumerate(path.draws)}
     for ids in drawn.values():
         link.join(ids)
     groups: dict[Any, list[int]] = {}

@@ -22,14 +22,14 @@ from dpest.trace.execute import execute
 from dpest.trace.outputs import Flat
 
 if TYPE_CHECKING:
-    from dpest.exact.proof.certificate import Case, Certificate, Step
-    from dpest.exact.proof.upper import Question, Traced
+    from dpest.exact.proof.certificate import Certificate, PairKind, Step
+    from dpest.exact.proof.upper import ProofQuestion, Traced
 
 _NEAR = 1e-9  # conditions this close to a tie are left out: the program's own rounding decides them
 _SAME = 1e-7  # relative difference of released numbers that rounding explains
 
 
-class PlainRun:
+class ScriptedRun:
     """One run on plain numbers: draws take the given values, or fresh ones."""
 
     def __init__(self, rng: np.random.Generator, given: Sequence[float] = ()) -> None:
@@ -53,7 +53,7 @@ class PlainRun:
         return bool(evaluate(condition, self.known))
 
 
-def problems(certificate: Certificate, question: Question, traced: Traced, runs: int, seed: int) -> list[str]:
+def problems(certificate: Certificate, question: ProofQuestion, traced: Traced, runs: int, seed: int) -> list[str]:
     """What random runs say against a certificate; empty where they agree with it."""
     rng = np.random.default_rng(seed)
     out = []
@@ -65,10 +65,10 @@ def problems(certificate: Certificate, question: Question, traced: Traced, runs:
 
 
 class _Rerun:
-    def __init__(self, certificate: Certificate, question: Question, traced: Traced, rng: np.random.Generator) -> None:
+    def __init__(self, certificate: Certificate, question: ProofQuestion, traced: Traced, rng: np.random.Generator) -> None:
         self.certificate, self.question, self.traced, self.rng = certificate, question, traced, rng
         self.number = int(rng.integers(len(certificate.cases)))
-        self.case: Case = certificate.cases[self.number]
+        self.case: PairKind = certificate.cases[self.number]
 
     def problem(self) -> str | None:
         """One random pair, one random run: None where the shifted run releases the same."""
@@ -108,8 +108,8 @@ class _Rerun:
         full = self.traced.inputs.fill(list(numbers))
         return full if program == 0 else [row for k, row in enumerate(full) if k != program - 1]
 
-    def _run(self, numbers: Sequence[float], program: int, given: Sequence[float]) -> tuple[PlainRun, Flat]:
-        run = PlainRun(self.rng, given)
+    def _run(self, numbers: Sequence[float], program: int, given: Sequence[float]) -> tuple[ScriptedRun, Flat]:
+        run = ScriptedRun(self.rng, given)
         return run, execute(run, self.question.mechanism, self._data(numbers, program), self.question.params)
 
     def _numbers(self, numbers: Sequence[float], draws: Sequence[float]) -> dict[int, Rational]:
@@ -128,7 +128,7 @@ class _Rerun:
             out[-1 - symbols.given - k] = exact(value)
         return out
 
-    def _told(self, regions: Sequence[int], output: Flat, run: PlainRun, inputs: Mapping[int, Rational]) -> str | None:
+    def _told(self, regions: Sequence[int], output: Flat, run: ScriptedRun, inputs: Mapping[int, Rational]) -> str | None:
         """What is wrong with the regions of a run: there must be one for each group, and it must tell the released numbers."""
         program = self.certificate.programs[self.case.source]
         groups = sorted({r.group for r in program})
@@ -152,7 +152,7 @@ class _Rerun:
             if step.apart is not None or not all(_slack(r, (), after) >= 0 for r in bare):
                 continue
             if step.policy is not None:
-                out.update({v: float(s.at({i: known[change(i)] for i, _ in s.slopes})) for v, s in step.policy.items()})
+                out.update({v: float(s.exactly({i: known[change(i)] for i, _ in s.terms})) for v, s in step.policy.items()})
             elif step.crossing is not None:
                 for v, terms, constant in step.crossing.shifts:
                     out[v] = float(constant + sum(c * known[i] for i, c in terms))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
-_MOST_PIVOTS = 2_000
+_MOST_PIVOTS = 2_000  # in rationals, whose digits grow with each: beyond, the question stays undecided
 
 
 class Undecided(Exception):

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import InvalidInput
+from dpest.exact.inference.expressions import expr
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.cross import Crossing
-from dpest.exact.proof.policy import Shift
 from dpest.exact.proof.regions import Region, Released, Row
-from dpest.exact.proof.symbols import Unknown
+from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
 from dpest.laws.law import Law, Rng
@@ -126,7 +126,7 @@ def _end(x: Rational | None) -> str | None:
 def _step(step: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"case": step.case, "source": step.source, "target": step.target, "cost": str(step.cost)}
     if step.policy is not None:
-        out["shifts"] = {str(v): [str(s.constant), _terms(s.slopes)] for v, s in step.policy.items() if s.constant or s.slopes}
+        out["shifts"] = {str(v): [str(s.constant), _terms(s.terms)] for v, s in step.policy.items() if s.constant or s.terms}
     if step.apart is not None:
         out["apart"] = _terms(step.apart)
     if step.crossing is not None:
@@ -142,15 +142,15 @@ def _step(step: Any) -> dict[str, Any]:
 
 def from_dict(data: Mapping[str, Any]) -> Certificate:
     """The certificate that plain data stands for."""
-    from dpest.exact.proof.certificate import Case, Certificate
+    from dpest.exact.proof.certificate import Certificate, PairKind
 
     try:
         return Certificate(
             data["mechanism"],
             data["adjacency"],
-            tuple((i["words"], Unknown(i["name"], float(i["low"]), float(i["high"]), i["whole"])) for i in data["inputs"]),
+            tuple((i["words"], UnknownInput(i["name"], float(i["low"]), float(i["high"]), i["whole"])) for i in data["inputs"]),
             tuple(tuple(_read_region(r) for r in regions) for regions in data["programs"]),
-            tuple(Case(x["source"], x["target"], _read_box(x["box"])) for x in data["cases"]),
+            tuple(PairKind(x["source"], x["target"], _read_box(x["box"])) for x in data["cases"]),
             tuple(_read_step(s) for s in data["steps"]),
             exact(data["bound"]),
             data["digest"],
@@ -199,7 +199,7 @@ def _read_step(data: Mapping[str, Any]) -> Any:
 
     policy = None
     if "shifts" in data:
-        policy = {int(v): Shift(exact(s[0]), _read_terms(s[1])) for v, s in data["shifts"].items()}
+        policy = {int(v): expr(_read_terms(s[1]), exact(s[0])) for v, s in data["shifts"].items()}
     crossing = None
     if "crossing" in data:
         x = data["crossing"]

@@ -49,7 +49,7 @@ LIMITS = Limits(paths=5_000, work=1_200_000)
 
 
 @dataclass(frozen=True)
-class Unknown(Discrete):
+class UnknownInput(Discrete):
     """An input: any number between `low` and `high`, or any whole one.
 
     It counts as discrete because a tie with it may matter: `x == 3` is possible.
@@ -130,12 +130,12 @@ class Symbols:
         return out
 
     def _inputs_only(self, node: Node) -> bool:
-        return all(isinstance(n.law, Unknown) for n in ancestors(node) if isinstance(n, Draw))
+        return all(isinstance(n.law, UnknownInput) for n in ancestors(node) if isinstance(n, Draw))
 
     def _symbol(self, node: Node) -> Draw:
         key = _key(node)
         if key not in self._known:
-            law = Unknown(f"u{len(self.derived) + 1}", *floats(range_of(node)), _whole(node))
+            law = UnknownInput(f"u{len(self.derived) + 1}", *floats(range_of(node)), _whole(node))
             self._known[key] = Draw(law)
             self.inputs.append(self._known[key])
             self.derived.append(node)

@@ -12,7 +12,7 @@ from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
 from dpest.exact.inference.cases import MOST_CASES
 from dpest.exact.proof.adjacency import Box, Inputs, boxes, unknown_inputs, whole_box
 from dpest.exact.proof.cells import cell, refined
-from dpest.exact.proof.certificate import Case, Certificate, Step
+from dpest.exact.proof.certificate import Certificate, PairKind, Step
 from dpest.exact.proof.checking import total
 from dpest.exact.proof.cross import apart, cross
 from dpest.exact.proof.folding import Known
@@ -21,7 +21,7 @@ from dpest.exact.proof.merge import contradiction, merged
 from dpest.exact.proof.policy import cheapest_policy, cost_of
 from dpest.exact.proof.regions import Region, Row, Variables, output_groups, regions
 from dpest.exact.proof.storage import digest_of
-from dpest.exact.proof.symbols import LIMITS, Symbols, Unknown, symbolic_trace
+from dpest.exact.proof.symbols import LIMITS, Symbols, UnknownInput, symbolic_trace
 from dpest.lang.words import words
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ZERO, Rational
@@ -39,7 +39,7 @@ _MOST_CROSSINGS = 3_000  # programs for pairs of regions in different cells
 
 
 @dataclass(frozen=True)
-class Question:
+class ProofQuestion:
     """A mechanism, and all adjacent inputs that its loss is asked over."""
 
     mechanism: Callable[..., Any]
@@ -58,7 +58,7 @@ class Question:
         return str(getattr(self.mechanism, "__name__", "mechanism"))
 
 
-def scope(question: Question) -> str:
+def scope(question: ProofQuestion) -> str:
     """Which inputs the answer is about, in words."""
     distance = (
         "" if question.sensitivity == 1 or question.adjacency in ("replace", "add_remove") else f" (by {question.sensitivity:g})"
@@ -74,7 +74,7 @@ class Traced:
     inputs: Inputs
     symbols: Symbols
     programs: tuple[tuple[Region, ...], ...]
-    cases: tuple[Case, ...]
+    cases: tuple[PairKind, ...]
     maxima: tuple[tuple[int, Maximum], ...] = ()  # unknowns that stand for the largest of several noisy values
 
     @property
@@ -87,7 +87,7 @@ class Traced:
 class Obstacle:
     """A region that no alignment carries to the other input."""
 
-    case: Case
+    case: PairKind
     region: Region
 
 
@@ -106,24 +106,24 @@ class Upper:
         return None if self.certificate is None else self.certificate.bound
 
 
-def traced_question(question: Question) -> Traced:
+def traced_question(question: ProofQuestion) -> Traced:
     """The mechanism traced on unknown inputs."""
     inputs = unknown_inputs(question.n, question.domain)
     return _traced(question, inputs, Symbols(list(inputs.draws), len(inputs.draws)))
 
 
-def _traced(question: Question, inputs: Inputs, symbols: Symbols) -> Traced:
+def _traced(question: ProofQuestion, inputs: Inputs, symbols: Symbols) -> Traced:
     programs = [_regions(question, inputs.data, symbols)]
-    cases: list[Case] = []
+    cases: list[PairKind] = []
     if question.adjacency == "add_remove":
         for r in range(len(inputs.rows)):
             shorter = [row for k, row in enumerate(inputs.data) if k != r]
             programs.append(_regions(question, shorter, symbols))
             nothing = Box(f"row {r + 1} removed", ())
-            cases += [Case(0, r + 1, nothing), Case(r + 1, 0, nothing)]
+            cases += [PairKind(0, r + 1, nothing), PairKind(r + 1, 0, nothing)]
     else:
         for moves in boxes(question.adjacency, inputs, question.sensitivity):
-            cases.append(Case(0, 0, whole_box(_box_name(question.adjacency, moves, inputs), moves, symbols)))
+            cases.append(PairKind(0, 0, whole_box(_box_name(question.adjacency, moves, inputs), moves, symbols)))
     return Traced(inputs, symbols, tuple(programs), tuple(cases))
 
 
@@ -132,7 +132,7 @@ def _box_name(adjacency: str, moves: Mapping[int, Any], inputs: Inputs) -> str:
     return f"{', '.join(named)} changes" if len(named) <= 3 else f"all inputs change ({adjacency})"
 
 
-def _regions(question: Question, data: Any, symbols: Symbols) -> tuple[Region, ...]:
+def _regions(question: ProofQuestion, data: Any, symbols: Symbols) -> tuple[Region, ...]:
     traced = symbolic_trace(question.mechanism, data, symbols, question.params, question.limits, question.sides)
     if traced.log_unexplored > -math.inf or traced.cycles:
         raise ExactRefused("a loop without a bound on its length: paths that were not explored cannot be aligned")
@@ -166,7 +166,7 @@ def _grouped(traced: Trace, variables: Variables, most: int) -> list[Region] | N
     return None if apart_ or math.prod(map(len, found)) <= _FEW_COMBINATIONS else [r for group in found for r in group]
 
 
-def upper_side(question: Question, show: Progress = silent) -> Upper:
+def upper_side(question: ProofQuestion, show: Progress = silent) -> Upper:
     """The bound on the loss of every adjacent pair, with its certificate.
 
     Conditions on inputs alone (`if x > 3`, `max(x, 0)`) split the inputs into cells, whose number doubles with every row. With
@@ -197,7 +197,7 @@ def _split(traced: Traced) -> bool:
     return any(cell(region) for program in traced.programs for region in program)
 
 
-def _together(question: Question, show: Progress) -> Upper | None:
+def _together(question: ProofQuestion, show: Progress) -> Upper | None:
     """The bound with both sides of `if` statements kept together; None where they cannot be."""
     try:
         return proved_on(question, traced_question(replace(question, sides=Sides.TOGETHER)), show)
@@ -205,7 +205,7 @@ def _together(question: Question, show: Progress) -> Upper | None:
         return None
 
 
-def proved_on(question: Question, traced: Traced, show: Progress = silent) -> Upper:
+def proved_on(question: ProofQuestion, traced: Traced, show: Progress = silent) -> Upper:
     """The same, of a mechanism that was traced before."""
     plain = _carried(question, traced, show)
     other = _in_maxima(question, traced)
@@ -215,7 +215,7 @@ def proved_on(question: Question, traced: Traced, show: Progress = silent) -> Up
     return replace(plain, certificate=found.certificate, dearest=plain.certificate)
 
 
-def _in_maxima(question: Question, traced: Traced) -> Traced | None:
+def _in_maxima(question: ProofQuestion, traced: Traced) -> Traced | None:
     """The same program in terms of largest values, where some regions differ only in which value is the largest."""
     if question.adjacency == "add_remove" or len(traced.programs) != 1:
         return None
@@ -226,11 +226,11 @@ def _in_maxima(question: Question, traced: Traced) -> Traced | None:
     regions_, maxima = made
     cases = []
     for moves in boxes(question.adjacency, traced.inputs, question.sensitivity):
-        cases.append(Case(0, 0, whole_box(_box_name(question.adjacency, moves, traced.inputs), moves, symbols)))
+        cases.append(PairKind(0, 0, whole_box(_box_name(question.adjacency, moves, traced.inputs), moves, symbols)))
     return Traced(traced.inputs, symbols, (tuple(regions_),), tuple(cases), tuple(maxima.items()))
 
 
-def _carried(question: Question, traced: Traced, show: Progress) -> Upper:
+def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
     steps: list[Step] = []
     known: Known = {}
     total_ = sum(len(traced.programs[case.source]) for case in traced.cases)
@@ -259,18 +259,18 @@ def _told(show: Progress, before: int, total_: int, at: int) -> None:
     show(before + at, total_, "alignments")
 
 
-def _rerun(question: Question, traced: Traced, certificate: Certificate, runs: int, seed: int) -> list[str]:
+def _rerun(question: ProofQuestion, traced: Traced, certificate: Certificate, runs: int, seed: int) -> list[str]:
     from dpest.exact.proof.rerun import problems
 
     return problems(certificate, question, traced, runs, seed)
 
 
-def _described(traced: Traced) -> list[tuple[str, Unknown]]:
+def _described(traced: Traced) -> list[tuple[str, UnknownInput]]:
     """Every unknown with what it is, in words."""
     symbols, maxima = traced.symbols, dict(traced.maxima)
     out = []
     for i, draw in enumerate(symbols.inputs):
-        assert isinstance(draw.law, Unknown)
+        assert isinstance(draw.law, UnknownInput)
         told = draw.law.name if i < symbols.given else words(symbols.derived[i - symbols.given])
         if -1 - i in maxima:
             told = f"largest of {', '.join(f'z{v + 1}' for v, _, _ in maxima[-1 - i].values)} and inputs"
@@ -281,7 +281,7 @@ def _described(traced: Traced) -> list[tuple[str, Unknown]]:
 class _Carrier:
     """Carries the regions of one case to the other input."""
 
-    def __init__(self, traced: Traced, number: int, case: Case, known: Known) -> None:
+    def __init__(self, traced: Traced, number: int, case: PairKind, known: Known) -> None:
         self.traced, self.number, self.case, self.known = traced, number, case, known
         self.laws = traced.input_laws
         self.source, self.target = traced.programs[case.source], traced.programs[case.target]

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from dpest.exact.proof.certificate import Certificate, Step
     from dpest.exact.proof.upper import Upper
 
-_MOST_GROUPS = 12
-_CHANGES = -(1 << 39)
+_MOST_GROUPS = 12  # kinds of path that a proof in words shows: a screenful
 
 
 def proof_text(certificate: Certificate) -> str:
@@ -50,8 +49,8 @@ def _kind(certificate: Certificate, step: Step) -> Any:
         return (step.case, step.source, step.target)
     shifts = []
     for v, s in step.policy.items():
-        if s.constant or s.slopes:
-            shifts.append((region.law[v].words(), s.constant, tuple(sorted(c for _, c in s.slopes))))
+        if s.constant or s.terms:
+            shifts.append((region.law[v].words(), s.constant, tuple(sorted(c for _, c in s.terms))))
     return (step.cost, tuple(sorted(shifts)))
 
 
@@ -90,8 +89,8 @@ def _shifts(step: Step, region: Region, names: Mapping[int, str]) -> str:
     out = []
     if step.policy is not None:
         for v, s in step.policy.items():
-            if s.constant or s.slopes:
-                changes = [(i, c) for i, c in s.slopes]
+            if s.constant or s.terms:
+                changes = [(i, c) for i, c in s.terms]
                 out.append(f"z{v + 1} ({region.law[v].words()}) by {_sum(changes, s.constant, _changed(names))}")
     elif step.crossing is not None:
         for v, terms, constant in step.crossing.shifts:

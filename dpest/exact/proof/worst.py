@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpest.exact.inference.expressions import Expr, number
 from dpest.exact.proof.cells import cell
-from dpest.exact.proof.certificate import Case, Step
+from dpest.exact.proof.certificate import PairKind, Step
 from dpest.exact.proof.cross import conditions
-from dpest.exact.proof.policy import Policy, Shift
+from dpest.exact.proof.policy import Policy
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.upper import Traced, Upper
 from dpest.lang.nodes import Linear, Rounded, ancestors, children, linear
@@ -31,7 +32,7 @@ _MOST_MIXED = 4  # inputs without one worst end of which every combination of en
 _FAR = 1e6  # multipliers are cut off here: what is unbounded shows as a large gain, which only orders the candidates
 _MOST_STEPS = 3  # regions of largest cost that are tried
 _MOST_COMBINATIONS = 5_000
-_MOST_LANDMARKS = 12
+_MOST_LANDMARKS = 12  # constants of the program at which inputs are tried
 _MOST_RANKED = 24  # regions of largest cost whose directions are compared
 
 _NEAR = Rational(1, 10**9)  # costs this close to the largest are tried too
@@ -40,17 +41,17 @@ Point = dict[int, float]  # input variable -> value
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedPair:
     """A pair of inputs, the numbers in them by input, and the form of output on which its loss should be large."""
 
     left: Any
     right: Any
     numbers: tuple[tuple[float, ...], tuple[float, ...]]
-    case: Case
+    case: PairKind
     key: Any  # None where the outputs fall into several groups
 
 
-def named_pairs(upper: Upper) -> Iterator[Named]:
+def named_pairs(upper: Upper) -> Iterator[NamedPair]:
     """Pairs of inputs on which the mechanism may lose most, most promising first."""
     ways = [_ways(upper.traced, *target) for target in _targets(upper)]
     yield from itertools.chain.from_iterable(itertools.islice(way, 2) for way in ways[:1])
@@ -63,7 +64,7 @@ def named_pairs(upper: Upper) -> Iterator[Named]:
                 yield pair
 
 
-def _ways(traced: Traced, case: Case, region: Region, policy: Policy) -> Iterator[Named]:
+def _ways(traced: Traced, case: PairKind, region: Region, policy: Policy) -> Iterator[NamedPair]:
     for d in _differences(case, region, policy):
         for hard in _hard_sets(region, policy, d):
             for q in _inputs(traced, region, d, hard):
@@ -94,7 +95,7 @@ def _targets(upper: Upper) -> list[_Target]:
     return sorted(found[:_MOST_RANKED], key=lambda t: _promise(*t))[:_MOST_STEPS]
 
 
-_Target = tuple[Case, Region, Policy]
+_Target = tuple[PairKind, Region, Policy]
 
 
 def _region(traced: Traced, step: Step) -> Region:
@@ -144,14 +145,14 @@ def _united(traced: Traced, steps: Sequence[Step]) -> _Target:
     return traced.cases[steps[0].case], Region(key, rows, released, laws), policy
 
 
-def _promise(case: Case, region: Region, policy: Policy) -> tuple[float, float]:
+def _promise(case: PairKind, region: Region, policy: Policy) -> tuple[float, float]:
     """Smaller is better: first the cost at the worst difference, then how far one direction makes its conditions hard."""
     d = next(_differences(case, region, policy), {})
     hard = next(_hard_sets(region, policy, d))
     return -_dual(region, d)[0], -round(_ray(conditions(region), _variables(region, d), hard)[1], 6)
 
 
-def _differences(case: Case, region: Region, policy: Policy) -> Iterator[Point]:
+def _differences(case: PairKind, region: Region, policy: Policy) -> Iterator[Point]:
     """The differences at which the policy costs most: the worst end of each input."""
     moves = {v: tuple(0.0 if e is None else float(e) for e in ends) for v, ends in case.box.moves}
     fixed: Point = {}
@@ -178,8 +179,8 @@ def _vertices(ends: Sequence[tuple[float, ...]]) -> Iterator[tuple[float, ...]]:
     return iter([tuple(e[1] for e in ends), tuple(e[0] for e in ends), tuple(e[i % 2] for i, e in enumerate(ends))])
 
 
-def _at(shift: Shift, d: Point) -> float:
-    return float(shift.constant) + sum(float(c) * d.get(i, 0.0) for i, c in shift.slopes)
+def _at(shift: Expr, d: Point) -> float:
+    return float(shift.constant) + sum(float(c) * d.get(i, 0.0) for i, c in shift.terms)
 
 
 def _hard_sets(region: Region, policy: Policy, d: Point) -> Iterator[frozenset[int]]:
@@ -193,7 +194,7 @@ def _hard_sets(region: Region, policy: Policy, d: Point) -> Iterator[frozenset[i
 
 
 def _slack(row: Row, policy: Policy, d: Point) -> float:
-    return sum(float(c) * (_at(policy.get(v, Shift(ZERO)), d) if v >= 0 else d.get(v, 0.0)) for v, c in row.terms)
+    return sum(float(c) * (_at(policy.get(v, number(ZERO)), d) if v >= 0 else d.get(v, 0.0)) for v, c in row.terms)
 
 
 def _moved(row: Row, d: Point) -> bool:
@@ -274,7 +275,7 @@ def _ray(rows: Sequence[Row], variables: Sequence[int], hard: frozenset[int]) ->
     return np.asarray(found.x[:n], float), -float(goal @ found.x)
 
 
-def _pair(traced: Traced, case: Case, key: Any, q: Point, d: Point) -> Named:
+def _pair(traced: Traced, case: PairKind, key: Any, q: Point, d: Point) -> NamedPair:
     """Plain data from values and changes of the given inputs, kept inside their domains."""
     fields = traced.inputs.fields
     left, right = [], []
@@ -287,9 +288,9 @@ def _pair(traced: Traced, case: Case, key: Any, q: Point, d: Point) -> Named:
         right.append(min(max(x + change, low), high))
     full, numbers = traced.inputs.fill(left), (tuple(left), tuple(right))
     if case.source == case.target:
-        return Named(full, traced.inputs.fill(right), numbers, case, key)
+        return NamedPair(full, traced.inputs.fill(right), numbers, case, key)
     removed = max(case.source, case.target) - 1
-    return Named(full, [row for k, row in enumerate(full) if k != removed], (tuple(left), tuple(left)), case, key)
+    return NamedPair(full, [row for k, row in enumerate(full) if k != removed], (tuple(left), tuple(left)), case, key)
 
 
 def landmarks(traced: Traced) -> list[float]:

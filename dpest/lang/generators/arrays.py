@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from dpest.lang.dist import Dist, unwrap, wrap
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.nodes import Pick
 from dpest.lang.run import RUN
+from dpest.lang.ufuncs import boxed
 
 _CLIP = np.clip
 
@@ -37,4 +39,54 @@ def _clipped(x: Any, low: Any, high: Any) -> Any:
     return wrap(extreme(Pick.MAX, (x, low)) if high is None else clipped(x, low, high))
 
 
-ARRAYS: dict[int, Any] = {id(_CLIP): clip}
+def _pairwise(real: Any, pick: Pick) -> Any:
+    """numpy.maximum and its like: arrays of random values element by element, and not by forks."""
+
+    def larger_or_smaller(a: Any, b: Any, *rest: Any, **options: Any) -> Any:
+        if RUN.get() is None or rest or options or not (_random(a) or _random(b)):
+            return real(a, b, *rest, **options)
+        if not any(isinstance(x, np.ndarray | list | tuple) for x in (a, b)):
+            return _extreme(pick, a, b)
+        return np.frompyfunc(lambda x, y: _extreme(pick, x, y), 2, 1)(*(boxed(x) for x in (a, b)))
+
+    larger_or_smaller.__name__ = larger_or_smaller.__qualname__ = real.__name__
+    for name in ("reduce", "accumulate", "outer", "at", "reduceat"):
+        setattr(larger_or_smaller, name, getattr(real, name))
+    return larger_or_smaller
+
+
+def _extreme(pick: Pick, a: Any, b: Any) -> Any:
+    for x in (a, b):
+        if isinstance(x, float) and math.isnan(x):
+            return x
+    return wrap(extreme(pick, (unwrap(a), unwrap(b))))
+
+
+_SOLVE, _LEAST_SQUARES = np.linalg.solve, np.linalg.lstsq
+
+
+def solve(a: Any, b: Any) -> Any:
+    """numpy.linalg.solve: the right-hand side may be random, and the solution is linear in it."""
+    return np.linalg.inv(np.asarray(a, float)) @ b if _held(b) and not _held(a) else _SOLVE(a, b)
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """numpy.linalg.lstsq: the right-hand side may be random; of what is left over nothing is said."""
+    if not _held(b) or _held(a):
+        return _LEAST_SQUARES(a, b, rcond)
+    inverse = np.linalg.pinv(np.asarray(a, float))
+    return inverse @ np.asarray(b), np.empty(0), np.linalg.matrix_rank(a), np.linalg.svd(a, compute_uv=False)
+
+
+def _held(x: Any) -> bool:
+    """Whether values of a run are among the elements: random ones, or the plain ones that stand for them."""
+    return RUN.get() is not None and np.asarray(x).dtype == object
+
+
+_PAIRWISE = {np.maximum: Pick.MAX, np.minimum: Pick.MIN}
+ARRAYS: dict[int, Any] = {
+    id(_CLIP): clip,
+    id(_SOLVE): solve,
+    id(_LEAST_SQUARES): lstsq,
+    **{id(real): _pairwise(real, pick) for real, pick in _PAIRWISE.items()},
+}

@@ -69,7 +69,7 @@ def _whole(x: Dist) -> Any:
     return x if is_integral(x.node) else math.trunc(x)
 
 
-_FEW = 64
+_FEW = 64  # values of an int(...) that are worth a path for each
 
 
 def _stand_in(real: Any) -> Any:

@@ -226,6 +226,29 @@ def triangular(left: Any, mode: Any, right: Any, size: Size = None) -> Any:
     return each(lambda a, m, b: a + (b - a) * of_scipy("triang", float((plain(m) - a) / (b - a))), size, left, mode, right)
 
 
+def lognormal(mean: Any = 0.0, sigma: Any = 1.0, size: Size = None) -> Any:
+    """Exponentials of Gaussian draws."""
+    return np.exp(normal(mean, sigma, size))
+
+
+def rayleigh(scale: Any = 1.0, size: Size = None) -> Any:
+    """Lengths of pairs of Gaussian draws."""
+    return each(lambda b: b * of_scipy("rayleigh"), size, scale)
+
+
+def pareto(a: Any, size: Size = None) -> Any:
+    """Pareto draws that begin at 0, as NumPy's do."""
+    return each(_shaped("lomax"), size, a)
+
+
+def multivariate_normal(mean: Any, cov: Any, size: Size = None, **options: Any) -> Any:
+    """A vector of Gaussian draws with these covariances: a triangular matrix times independent ones."""
+    if size is not None or options.get("method", "svd") not in ("svd", "eigh", "cholesky"):
+        raise no_law("multivariate_normal with a size")
+    root = np.linalg.cholesky(np.asarray(cov, float))
+    return np.asarray(mean) + root @ standard_normal(len(root))
+
+
 def weibull(a: Any, size: Size = None) -> Any:
     """Weibull draws of scale 1."""
     return each(_shaped("weibull_min", 1.0), size, a)

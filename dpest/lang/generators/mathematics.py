@@ -10,9 +10,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dpest.lang.dist import Dist, with_sign, wrap
 from dpest.lang.elementary import OF_MATH, bare_function, elementary, inside
-from dpest.lang.nodes import NODES
+from dpest.lang.nodes import NODES, Apply
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.points import has_listed_points
 
@@ -52,6 +54,15 @@ def _elementary(name: str) -> Callable[[Dist], Any]:
     return function
 
 
+def _turned(name: str) -> Callable[[Dist], Any]:
+    """cos and sin, which are not monotone: of a few listed points as numbers, else as a function that products know."""
+
+    def function(x: Dist) -> Any:
+        return getattr(math, name)(float(x)) if has_listed_points(x.node) else Dist(Apply(getattr(np, name), (x.node,)))
+
+    return function
+
+
 def _log(x: Any, base: Any = None) -> Any:
     top = _NAMED["log"](x) if isinstance(x, Dist) else math.log(x)
     return top if base is None else top / (_NAMED["log"](base) if isinstance(base, Dist) else math.log(base))
@@ -63,6 +74,7 @@ def _pow(x: Any, y: Any) -> Any:
 
 _NAMED: dict[str, Callable[..., Any]] = {name: _elementary(name) for name in OF_MATH if hasattr(math, name)}
 _RANDOM: dict[str, Callable[..., Any]] = {**_NAMED, "log": _log, "pow": _pow, "fabs": abs, "copysign": with_sign}
+_RANDOM |= {"cos": _turned("cos"), "sin": _turned("sin")}
 
 
 def _fsum_standing_in(real: Callable[..., Any]) -> Any:

@@ -80,3 +80,38 @@ def sample(population: Sequence[Any], k: int, *, counts: Any = None) -> list[Any
 def shuffle(x: Any) -> None:
     """The values of a list in a random order, in place."""
     draws.shuffle(x)
+
+
+def triangular(low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
+    """A triangular draw, highest in the middle unless said."""
+    return draws.triangular(low, (low + high) / 2 if mode is None else mode, high)
+
+
+def betavariate(alpha: Any, beta: Any) -> Any:
+    """A beta draw."""
+    return draws.beta(alpha, beta)
+
+
+def gammavariate(alpha: Any, beta: Any) -> Any:
+    """A gamma draw of this shape and scale."""
+    return draws.gamma(alpha, beta)
+
+
+def lognormvariate(mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    """The exponential of a Gaussian draw."""
+    return draws.lognormal(mu, sigma)
+
+
+def paretovariate(alpha: Any) -> Any:
+    """A Pareto draw, which begins at 1."""
+    return 1.0 + draws.pareto(alpha)
+
+
+def weibullvariate(alpha: Any, beta: Any) -> Any:
+    """A Weibull draw of this scale and shape."""
+    return alpha * draws.weibull(beta)
+
+
+def binomialvariate(n: Any = 1, p: Any = 0.5) -> Any:
+    """How many of n coins fall heads."""
+    return draws.binomial(n, p)

@@ -21,10 +21,12 @@ _OF_NUMPY = (
     *("laplace", "normal", "standard_normal", "exponential", "standard_exponential", "gumbel", "logistic", "uniform", "random"),
     *("integers", "choice", "binomial", "poisson", "geometric", "standard_cauchy", "standard_t", "permutation", "shuffle"),
     *("gamma", "standard_gamma", "beta", "chisquare", "triangular", "weibull", "negative_binomial", "hypergeometric"),
+    *("lognormal", "rayleigh", "pareto", "multivariate_normal"),
 )
 _OF_RANDOM = (
     *("random", "uniform", "gauss", "expovariate", "randint", "randrange", "getrandbits", "choice", "choices", "sample"),
-    "shuffle",
+    *("shuffle", "triangular", "betavariate", "gammavariate", "lognormvariate", "paretovariate", "weibullvariate"),
+    "binomialvariate",
 )
 NUMPY: dict[str, Law] = {name: getattr(draws, name) for name in _OF_NUMPY}
 LEGACY: dict[str, Law] = {

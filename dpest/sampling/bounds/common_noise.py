@@ -35,7 +35,7 @@ Polynomial = list[Fraction]
 
 _POWERS = tuple((total - j, j) for total in range(1, 5) for j in range(total + 1))
 _SERIES = (Fraction(1), Fraction(-1, 2), Fraction(1, 3), Fraction(-116, 100))
-_FLOOR = 0.9
+_FLOOR = 0.9  # the series above is a lower bound of ln(1 + x) down to x = -0.9
 _FOR_SHARES = 0.01  # the part of alpha that each of the two probabilities' bounds takes
 _STAKES = 0.9 ** np.arange(24)
 _SMALL_STAKES = 0.85 ** np.arange(100)

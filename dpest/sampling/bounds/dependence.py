@@ -15,15 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, gammainc, gammaincc, ndtr, pdtrc
 
-Hits = NDArray[np.int64]
+from dpest.sampling.bounds.repeats import block_keys, comes_again
+
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint64]
 
 # Clumps cost a sharper bound, nothing else: one audit of independent runs in a hundred may pay that price.  Refusing costs the
 # whole audit: one in ten thousand.
 _CLUMPS = 0.01
-_LINKS = 1e-4
+_LINKS = 1e-4  # see above
 FEWEST_BLOCKS = 8  # fewer show nothing
 _GROUPS = (16, 64)
-_LEAST_MEAN = 3.0
+_LEAST_MEAN = 3.0  # hits of a block from which a correlation is taken to have a normal law
+_MOST_SKEW = 0.25  # of a sum of products of neighbours: up to here one term of a series corrects the normal law
 _MANY_HITS, _MANY_BLOCKS = 5, 64  # in a block; in all
 _COARSE = 0.05
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that keys of different blocks differ
@@ -47,17 +51,20 @@ class Echo(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class BlockHits:
     """Hits of an event in each block of runs, in the order of the runs, under both inputs."""
 
     size: int
-    left: Hits
-    right: Hits
+    left: Ints
+    right: Ints
     echo: Echo = Echo.NOWHERE
+    outputs: tuple[tuple[Keys, Keys], ...] = ()  # keys of outputs under both inputs, of the stages that came before
 
-    def __add__(self, other: Trace) -> Trace:
+    def __add__(self, other: BlockHits) -> BlockHits:
+        """The hits of both; the outputs of the first, which are there to be compared with those of other stages."""
         assert self.size == other.size
-        return Trace(self.size, np.concatenate([self.left, other.left]), np.concatenate([self.right, other.right]))
+        hits = np.concatenate([self.left, other.left]), np.concatenate([self.right, other.right])
+        return BlockHits(self.size, *hits, outputs=self.outputs)
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class Seen:
         return self.links < _LINKS or self.echo in (Echo.BEYOND, Echo.AGAIN)
 
 
-def look(trace: Trace) -> Seen:
+def look(trace: BlockHits) -> Seen:
     """The larger dependence under the two inputs, with both p-values paid for looking twice."""
     sides = (trace.left, trace.right)
     if not len(trace.left):
@@ -91,13 +98,30 @@ def look(trace: Trace) -> Seen:
     return Seen(dispersion, clumps, links, trace.echo)
 
 
-def shift(before: Trace, after: Trace) -> float:
+def shift(before: BlockHits, after: BlockHits) -> float:
     """A p-value of "the event is as probable in the later runs as in the earlier ones"."""
     sides = ((before.left, after.left), (before.right, after.right))
     return min(1.0, 2 * min(_shift(a, before.size, b, after.size) for a, b in sides))
 
 
-def _shift(a: Hits, size: int, b: Hits, other_size: int) -> float:
+def repeated(before: BlockHits | None, after: BlockHits, unit: Unit) -> bool:
+    """Whether outputs of the later runs are those of earlier ones again, or come again among themselves.
+
+    Where only blocks are independent, whole blocks are compared, and with none of another stage, whose blocks may be others.
+    """
+    for side in (0, 1):
+        for both in after.outputs[-1:]:
+            if unit is Unit.BLOCKS:
+                found = comes_again([], block_keys(both[side], after.size), 1)
+            else:
+                earlier = () if before is None else before.outputs
+                found = comes_again([stage[side] for stage in earlier], both[side], after.size)
+            if found:
+                return True
+    return False
+
+
+def _shift(a: Ints, size: int, b: Ints, other_size: int) -> float:
     """The larger of two p-values: by the spread of blocks, for many hits, and by their number as if independent, for few."""
     if min(len(a), len(b)) < FEWEST_BLOCKS:
         return 1.0
@@ -112,7 +136,7 @@ def _shift_by_blocks(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return 2 * float(ndtr(-gap / math.sqrt(spread)))
 
 
-def _shift_by_counts(a: Hits, size: int, b: Hits, other_size: int) -> float:
+def _shift_by_counts(a: Ints, size: int, b: Ints, other_size: int) -> float:
     """Given all hits, those of one part are binomial: blocks without a hit have no spread, and say little all the same."""
     runs, other_runs = len(a) * size, len(b) * other_size
     hits, total, share = int(a.sum()), int(a.sum() + b.sum()), runs / (runs + other_runs)
@@ -121,7 +145,7 @@ def _shift_by_counts(a: Hits, size: int, b: Hits, other_size: int) -> float:
     return min(1.0, 2 * float(min(bdtr(hits, total, share), bdtrc(hits - 1, total, share) if hits else 1.0)))
 
 
-def _dispersion(hits: Hits, size: int) -> float:
+def _dispersion(hits: Ints, size: int) -> float:
     if len(hits) < 2:
         return 1.0
     p = float(hits.mean()) / size
@@ -129,7 +153,7 @@ def _dispersion(hits: Hits, size: int) -> float:
     return float(np.var(hits, ddof=1)) / expected if expected > 0 else 1.0
 
 
-def _clumps(hits: Hits, size: int) -> float:
+def _clumps(hits: Ints, size: int) -> float:
     """A p-value against more pairs of hits in one block than independent runs would show, given the total.
 
     Pairs of hits are counted; their number has the mean and, when hits are rare, the law of a Poisson variable, and when hits
@@ -152,30 +176,47 @@ def _clumps(hits: Hits, size: int) -> float:
     return max(rare, often)
 
 
-def _links(hits: Hits, size: int) -> float:
+def _links(hits: Ints, size: int) -> float:
     """A p-value against blocks that go together: neighbours (autocorrelation at some lags), and drift over long stretches."""
     # Of hits and misses, the rarer ones: blocks must not be few of them.
-    hits = _merged(hits if 2 * int(hits.sum()) <= size * len(hits) else size - hits)
-    n = len(hits)
-    if n < 2 * FEWEST_BLOCKS:
-        return 1.0
-    centred = hits - hits.mean()
-    power = float(centred @ centred)
-    if power == 0:
-        return 1.0
-    lags = [lag for lag in _LAGS if n >= 4 * lag + FEWEST_BLOCKS]
-    # Under exchangeable blocks the autocorrelation has a mean of about -1/n and a variance of at most 1/n.
-    found = [float(ndtr(-(float(centred[:-lag] @ centred[lag:]) / power + 1 / n) * math.sqrt(n))) for lag in lags]
+    rarer = hits if 2 * int(hits.sum()) <= size * len(hits) else size - hits
+    found = _correlations(rarer)
+    often = _merged(rarer, math.ceil(_LEAST_MEAN / max(float(rarer.mean()), 1e-12)))
     for groups in _GROUPS:
-        if n >= 4 * groups:
-            found += _stretches(centred, groups)
-    return min(1.0, len(found) * min(found))
+        if len(often) >= 4 * groups:
+            found += _stretches(often - often.mean(), groups)
+    return min(1.0, len(found) * min(found)) if found else 1.0
 
 
-def _merged(hits: Hits) -> Hits:
-    """Blocks put together until hits are no rare events, for which correlations have no normal law."""
-    mean = max(float(hits.mean()), 1e-12)
-    together = math.ceil(_LEAST_MEAN / mean)
+def _correlations(hits: Ints) -> list[float]:
+    """p-values against positive autocorrelation at some lags.
+
+    Under exchangeable blocks the autocorrelation has a mean of about -1/n and a variance of at most 1/n; its skewness is that of
+    a block squared, over the root of n, and enters by the first term of Edgeworth's series.  Blocks are put together while it
+    is too large for that.
+    """
+    while len(hits) >= 2 * FEWEST_BLOCKS:
+        n, centred = len(hits), hits - hits.mean()
+        power = float(centred @ centred)
+        if power == 0:
+            return []
+        skewness = float(np.mean(centred**3)) ** 2 / (power / n) ** 3 / math.sqrt(n)
+        if skewness <= _MOST_SKEW:
+            lags = [lag for lag in _LAGS if n >= 4 * lag + FEWEST_BLOCKS]
+            scores = [(float(centred[:-lag] @ centred[lag:]) / power + 1 / n) * math.sqrt(n) for lag in lags]
+            return [_tail(z, skewness) for z in scores]
+        hits = _merged(hits, 2)
+    return []
+
+
+def _tail(z: float, skewness: float) -> float:
+    """The chance of a value above z of a nearly normal variable with a small skewness."""
+    correction = skewness / 6 * max(z * z - 1, 0.0) * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    return float(ndtr(-z)) + correction
+
+
+def _merged(hits: Ints, together: int) -> Ints:
+    """So many neighbouring blocks put together."""
     whole = len(hits) // together
     return np.asarray(hits[: whole * together].reshape(whole, together).sum(axis=1))
 

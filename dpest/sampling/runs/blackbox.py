@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
 from dpest.inputs.pairs import as_parameters
-from dpest.inputs.shown import brief
+from dpest.inputs.shown import brief, one_line
 from dpest.run.streams import stream
 from dpest.sampling.runs.copies import restored, snapshot
 from dpest.sampling.runs.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
-from dpest.sampling.runs.randomness import kept_globals, own_caches, own_generators, seed_all
+from dpest.sampling.runs.randomness import in_turn, kept_globals, own_caches, own_generators, seed_all
 from dpest.sampling.runs.rows import Rows
 from dpest.sampling.runs.sources import SampleRun, Spot, TracedSampler, Tree
 from dpest.sampling.runs.step import CallByCall, Stepping
@@ -75,8 +75,8 @@ class Sampler:
             copies = (replace(self, mechanism=restored(self.pristine), fresh=False) for _ in blocks)
             return [copy.draw_blocks(data, [block])[0] for copy, block in zip(copies, blocks, strict=True)]
         batches = []
-        with kept_globals():
-            generators, caches = own_generators(self.mechanism), own_caches(self.mechanism)
+        generators, caches = own_generators(self.mechanism), own_caches(self.mechanism)
+        with in_turn(self.form is Form.PLAIN or bool(generators)), kept_globals():
             for count, rng in blocks:
                 seed_all(generators, rng)
                 for cache in caches:
@@ -93,7 +93,7 @@ class Sampler:
             case _:
                 return encode_rows([self._once(data, (), self.params) for _ in range(count)])
 
-    def failure(self, data: Any, rng: np.random.Generator) -> Exception | None:
+    def failure(self, data: Any, rng: np.random.Generator) -> BaseException | None:
         """What one run raises, with its message; None where it returns, or where many runs are one call."""
         if self.form not in (Form.PLAIN, Form.RNG):
             return None
@@ -101,7 +101,7 @@ class Sampler:
         try:
             with kept_globals(), deadline(self.timeout, data):
                 self.mechanism(data, *more, **arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return error
         return None
 
@@ -125,7 +125,7 @@ class Sampler:
             return Raised(f"no answer within {hang.seconds:g} s")
         except DpestError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a mechanism that ends the program ends this run alone
             return Raised(type(error).__name__)
 
     def _at_once(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
@@ -138,7 +138,7 @@ class Sampler:
             return encode_rows([Raised(f"no answer within {hang.seconds:g} s")] * count)
         except DpestError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if self.errors is None:
                 raise raised(data, error) from error
             return encode_rows([Raised(type(error).__name__)] * count)
@@ -153,9 +153,9 @@ class Sampler:
         return self.tracer.draw(data, count, rng)
 
 
-def raised(data: Any, error: Exception) -> MechanismRaised:
+def raised(data: Any, error: BaseException) -> MechanismRaised:
     """The error that names the input on which a mechanism raised."""
-    return MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {brief(data)}: {error}")
+    return MechanismRaised(f"the mechanism raised {type(error).__name__} on the input {brief(data)}: {one_line(str(error))}")
 
 
 def sampler(

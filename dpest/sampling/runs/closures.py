@@ -7,7 +7,7 @@ from typing import Any
 
 import cloudpickle
 
-_DEPTH = 4
+_DEPTH = 4  # levels of objects inside objects: what a person would find by reading
 
 
 def unpicklable(mechanism: Callable[..., Any]) -> str | None:

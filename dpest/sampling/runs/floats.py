@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
-LOW_BITS = 5
+LOW_BITS = 5  # of the significand: 32 cells, which a few thousand samples fill
 
 
 def has_fractions(values: Matrix) -> bool:

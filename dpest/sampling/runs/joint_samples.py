@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dpest.lang.dist import Dist
 from dpest.sampling.runs.sources import TracedSampler
-from dpest.trace.columns import HOLE, NAN_KEY, Group
+from dpest.trace.columns import HOLE, NAN_KEY, RowsOfShape
 
 
 def joint_samples(values: Sequence[Any], size: int, rng: np.random.Generator) -> npt.NDArray[Any]:
@@ -31,7 +31,7 @@ def _held(value: Any) -> Any:
     return Dist(value) if is_node(value) else value
 
 
-def _rows(group: Group) -> npt.NDArray[Any]:
+def _rows(group: RowsOfShape) -> npt.NDArray[Any]:
     out = np.empty((group.rows, len(group.shape.leaves)), dtype=object)
     varying = iter(group.values)
     for j, leaf in enumerate(group.shape.leaves):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpest.errors import UnsupportedOutput
-from dpest.trace.columns import HOLE, NAN_KEY, Columns, Group
+from dpest.trace.columns import HOLE, NAN_KEY, Columns, RowsOfShape
 
 Matrix = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -24,8 +24,8 @@ _MINUS_ZERO = np.uint64(1 << 63)
 _UNUSUAL = np.uint64(0x7FFC_0000_0000_0000)
 _EXACT = 1 << 53  # whole numbers up to here are doubles
 _HUGE = 1 << 1023
-_LONG_TEXT, _TEXT_READ = 32, 64
-_PAYLOAD = (1 << 48) - 1
+_LONG_TEXT, _TEXT_READ = 32, 64  # characters: longer texts are read letter by letter as well; and how many letters
+_PAYLOAD = (1 << 48) - 1  # the bits of a NaN that carry a digest; the others say that it is a quiet NaN of ours
 MISSING = "(absent)"
 LONGER = "(longer)"
 NAN = "nan"
@@ -158,7 +158,7 @@ def encode_groups(columns: Columns) -> Batch:
     return Batch(values, names)
 
 
-def _group_leaves(group: Group, names: dict[int, str]) -> list[Any]:
+def _group_leaves(group: RowsOfShape, names: dict[int, str]) -> list[Any]:
     """The leaves of a group as numbers or arrays of numbers, with the keys of dicts before their values."""
     varying = iter(group.values)
     filled = (next(varying) if leaf is HOLE else math.nan if leaf == NAN_KEY else leaf for leaf in group.shape.leaves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
@@ -11,8 +12,20 @@ from typing import Any
 import numpy as np
 
 Generators = tuple[np.random.Generator | np.random.RandomState | random.Random, ...]
-_DEPTH = 4
+_DEPTH = 4  # levels of objects inside objects: a generator deeper down is not looked for
 _OWNERS_OF_GLOBALS = ("numpy", "random", "scipy", "math", "dpest")  # their generators are seeded as global state
+
+_TURN = threading.RLock()
+
+
+@contextmanager
+def in_turn(shared: bool) -> Iterator[None]:
+    """Let one thread at a time seed generators that threads share and draw from them; do nothing where there are none."""
+    if not shared:
+        yield
+        return
+    with _TURN:
+        yield
 
 
 @contextmanager

@@ -24,14 +24,14 @@ from dpest.trace.against_program import (
     shown_output,
 )
 from dpest.trace.outputs import Flat
-from dpest.trace.plain_run import SEED, PlainRun, Source
+from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 from dpest.trace.replay import Unusual
 from dpest.trace.valuation import Value
 
 
 def check_sampling(program: Program, seconds: float, together: bool = False) -> int:
     """The most decisions of one run; raises `TraceMismatch` where rows are not what the program returns."""
-    source = Source(stream(SEED))
+    source = NumberSource(stream(SEED))
     rounds = Rounds(seconds)
     first: tuple[PlainRun, Flat] | None = None
     most = 0
@@ -61,7 +61,7 @@ def _compare(program: Program, run: _OneRow, output: Flat) -> bool:
     return True
 
 
-def _repeat(program: Program, source: Source, first: PlainRun, output: Flat) -> None:
+def _repeat(program: Program, source: NumberSource, first: PlainRun, output: Flat) -> None:
     """The first run once more, after all others: a state that has settled since then shows here."""
     again = PlainRun(source, script=first.drawn)
     again.outside = first.outside  # random values from before the run keep theirs

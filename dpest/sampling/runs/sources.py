@@ -21,20 +21,21 @@ from dpest.sampling.runs.outcomes import Outcomes, tally
 from dpest.sampling.runs.outputs import Batch, encode_groups
 from dpest.sampling.runs.rows import Rows
 from dpest.trace.against_program import SECONDS
-from dpest.trace.columns import HOLE, Columns, Group, Rng, Shape, constant_key
+from dpest.trace.columns import HOLE, Columns, Rng, RowsOfShape, Shape, constant_key
 from dpest.trace.execute import execute
 from dpest.trace.hidden_randomness import Watch
+from dpest.trace.memory import nodes_forgotten
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Replay, Unusual, differs, mark
 
-MOST_DECISIONS = 100_000
-MOST_SPOTS = 200_000
-MOST_LOOKED_AHEAD = 500
+MOST_DECISIONS = 100_000  # of one run: beyond, its loop is taken not to end
+MOST_SPOTS = 200_000  # forks that are remembered, some hundred bytes each: beyond, one begins anew
+MOST_LOOKED_AHEAD = 500  # forks up to which needed values are worked out: the walk over all of them costs less than the rows
 FEW_DECISIONS = 6  # of one run: up to 64 ways through the program are cheap to keep apart
 
 
-class Source(Protocol):
+class OutputSource(Protocol):
     """What can be sampled: outputs of a mechanism on one input."""
 
     def draw(self, data: Any, size: int, rng: Rng, /) -> Batch:
@@ -74,9 +75,10 @@ class TracedSampler:
         tree = self._tree(data)
         tree.look_ahead()
         pending = [(Rows.start(size, rng), tree.root)]
-        groups: list[Group] = []
-        while pending:
-            groups.append(self._one_way(*pending.pop(), pending, tree, data))
+        groups: list[RowsOfShape] = []
+        with nodes_forgotten():
+            while pending:
+                groups.append(self._one_way(*pending.pop(), pending, tree, data))
         return Columns(tuple(groups))
 
     def check(self, data: Any, seconds: float = SECONDS) -> None:
@@ -102,7 +104,7 @@ class TracedSampler:
             known = self._trees[id(data)] = (data, Tree())
         return known[1]
 
-    def _one_way(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, data: Any) -> Group:
+    def _one_way(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, data: Any) -> RowsOfShape:
         while isinstance(spot.content, Fork):
             rows, outcome = _part(rows, spot.content, pending)
             spot = spot.content.ways[outcome]
@@ -113,7 +115,7 @@ class TracedSampler:
             rows, spot = run.rows, run.spot
             spot.content = End.of(flat.structure, leaves)
         assert isinstance(spot.content, End)
-        return Group(spot.content.shape, tuple(rows.value(node) for node in spot.content.nodes), rows.size)
+        return RowsOfShape(spot.content.shape, tuple(rows.value(node) for node in spot.content.nodes), rows.size)
 
 
 @dataclass(eq=False)

@@ -15,12 +15,12 @@ from dpest.laws.discrete import Atoms, Whole
 from dpest.run.settings import Sides
 from dpest.sampling.runs.outcomes import row_keys
 from dpest.sampling.runs.outputs import Keys, encode_groups
-from dpest.trace.columns import Columns, Group, Shape, constant_key
+from dpest.trace.columns import Columns, RowsOfShape, Shape, constant_key
 from dpest.trace.explore import trace
 from dpest.trace.limits import Limits
 
-_MOST_PATHS = 4096
-_MOST_OUTCOMES = 1 << 14
+_MOST_PATHS = 4096  # of a program whose outcomes are listed: beyond, no upper bound is given
+_MOST_OUTCOMES = 1 << 14  # beyond, samples do not show all of them anyway, and no upper bound follows
 
 
 def covers(keys: Keys, mechanism: Callable[..., Any], inputs: Sequence[Any], params: Mapping[str, Any]) -> bool:
@@ -28,7 +28,7 @@ def covers(keys: Keys, mechanism: Callable[..., Any], inputs: Sequence[Any], par
     possible = possible_outcomes(mechanism, inputs, params)
     if possible is None:
         return False
-    needed = row_keys(encode_groups(Columns(tuple(Group(outcome, (), 1) for outcome in possible))))
+    needed = row_keys(encode_groups(Columns(tuple(RowsOfShape(outcome, (), 1) for outcome in possible))))
     return len(np.unique(needed)) == len(possible) and bool(np.isin(needed, keys).all())
 
 

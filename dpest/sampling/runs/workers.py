@@ -21,7 +21,7 @@ from dpest.sampling.runs.copies import reason_against
 from dpest.sampling.runs.outcomes import row_keys
 from dpest.sampling.runs.outputs import Batch
 
-_RUNS = 256
+_RUNS = 256  # of each process: long enough for a stretch of equal outputs that is no chance
 _STAY = 0.2  # seconds that a worker keeps its task, so that the next task goes to another one
 _SECOND = 1.05  # after which a clock that counts seconds has moved
 _CHANCE = 1e-9  # of taking independent noise for copies

@@ -18,11 +18,11 @@ from dpest.sampling.scores.prior import prior_covariance
 
 Table = NDArray[np.int32]
 
-_HESSIAN_ROWS = 20_000
-_FIRST_ROWS = 200_000
-_FIRST_STEPS = 15
-_LAST_STEPS = 2
-_EVIDENCE_STEPS = 6
+_HESSIAN_ROWS = 20_000  # of which the curvature is taken: it need not be right, the gradient is
+_FIRST_ROWS = 200_000  # for the first steps, which only lead near
+_FIRST_STEPS = 15  # of Newton's method, which ends earlier where nothing moves
+_LAST_STEPS = 2  # on all rows, from a start that is near
+_EVIDENCE_STEPS = 6  # of re-estimating the spread of the weights, by which it hardly moves
 _NEGLIGIBLE = 1e-4  # of the variance of scores
 _ENOUGH = 0.5  # nats of total likelihood, far below what the weights' own noise costs
 

@@ -20,15 +20,15 @@ from dpest.sampling.scores.screening import SCREENED_ROWS, telling_columns
 Attack = RowTable | Additive | Network | Trees | Estimator
 
 FEATURES = ("half-lines", "values", "differences", "pooled", "pooled differences", "bits")
-_CELL_ROWS = 200_000
+_CELL_ROWS = 200_000  # to learn edges of cells: they fix the mass of one in a hundred to about two percent
 _FLOAT_READINGS = (Reading.TRAILING_ZEROS, Reading.LOWEST_BIT, Reading.LOW_BITS, Reading.EXPONENT, Reading.SIGN)
-_MOST_BIT_COLUMNS = 4
-_FEW_COLUMNS = 24
+_MOST_BIT_COLUMNS = 4  # each is read in five ways
+_FEW_COLUMNS = 24  # up to here every column has a table of its own
 _ROWS_PER_COLUMN = 50  # fewer rows than this make tables of noise
 MOST_COLUMNS = 48  # with tables of their own: the fit takes time by their square
 _HALF_LINE_BINS = 1024
-_HALF_LINE_ROWS = 100_000
-_PLAIN_BONUS = 0.02
+_HALF_LINE_ROWS = 100_000  # to choose the column; the cut is chosen on all rows
+_PLAIN_BONUS = 0.02  # of the promised bound: what a half-line, which anybody can check, may cost against a finer event
 
 
 def fit_by_features(name: str, left: Batch, right: Batch, bins: int | None = None) -> RowTable | Additive:

@@ -15,10 +15,10 @@ from dpest.sampling.runs.outputs import Batch, Keys, Matrix, digest, nan_payload
 
 Codes = NDArray[np.int32]
 
-LEAST_REPEATS = 6
-MOST_ATOMS = 48
-_MOST_SYMBOLS = 256
-_GRID = 4096
+LEAST_REPEATS = 6  # times that a value is seen before it has a cell of its own: fewer say little about its mass
+MOST_ATOMS = 48  # single values with cells of their own: half for being frequent, half for telling the inputs apart
+_MOST_SYMBOLS = 256  # texts and other symbols with cells of their own
+_GRID = 4096  # places of the table that finds a cell without a search: it fits the fastest cache
 
 
 class Reading(Enum):

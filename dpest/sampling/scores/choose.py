@@ -15,9 +15,9 @@ from dpest.sampling.runs.outputs import Matrix
 
 Codes = NDArray[np.int64]
 
-_CANDIDATES = 300
-_MOST_GROUPS = 512
-_FEWEST_HITS = 10
+_CANDIDATES = 300  # cuts at ever smaller masses in each tail, and as many in between
+_MOST_GROUPS = 512  # blocks of which a variance is taken: 512 know it to 6 %
+_FEWEST_HITS = 10  # an event with fewer promises what it does not keep
 _OFTEN = 50  # hits under the other input from which common noise is worth counting on
 _MODEL_ERROR = 0.3  # by which part a score may be wrong about the ratio of an event
 

@@ -12,7 +12,7 @@ from dpest.sampling.runs.outputs import Matrix
 from dpest.sampling.scores.additive import Additive
 from dpest.sampling.scores.cells import Cells
 
-MOST_COLUMNS = 3
+MOST_COLUMNS = 3  # that a person reads
 
 
 @dataclass(frozen=True)

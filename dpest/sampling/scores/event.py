@@ -19,7 +19,7 @@ from dpest.sampling.scores.classifiers import Estimator, Network, Trees
 from dpest.sampling.scores.column_shares import MOST_COLUMNS, ColumnShare, column_shares
 from dpest.sampling.scores.row_table import RowTable, plain
 
-_MOST_NAMED = 8
+_MOST_NAMED = 8  # outputs or intervals that a person reads
 
 
 @dataclass(frozen=True, eq=False)

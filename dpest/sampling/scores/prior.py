@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dpest.sampling.runs.outputs import Matrix
 
-_LEAST = 1e-9
+_LEAST = 1e-9  # keeps the matrix invertible
 _OUTSTANDING = 16.0  # squared standard errors
 
 

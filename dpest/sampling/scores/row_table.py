@@ -16,7 +16,7 @@ from dpest.sampling.scores.cells import Column, learn_cells
 
 _BINS = 48  # as many as a single column of numbers has elsewhere
 _FEW_ROWS = 32
-_LEAST_SPREAD = 1e-9
+_LEAST_SPREAD = 1e-9  # keeps the quotient finite: so little spread is none
 
 
 @dataclass(frozen=True, eq=False)

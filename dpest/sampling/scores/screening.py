@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from dpest.sampling.runs.outputs import Batch, Matrix
 
-SCREENED_ROWS = 2000
+SCREENED_ROWS = 2000  # show a difference of 5 % in a share, for every one of thousands of columns
 MOST_KEPT = 512  # columns of very wide outputs that are looked at
 WIDE = 1024
+# Shares below which a column is cut: both tails, and evenly between.
 _LEVELS = (0.02, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 0.98)
 _AT_ONCE = 1 << 12  # columns
 

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.curves.curve import Curve
-from dpest.curves.pieces import Piece
+from dpest.curves.pieces import DensityPiece
 from dpest.curves.tree import Leaf, swapped
 from dpest.curves.way import Way
 
 Floats = npt.NDArray[np.float64]
 
 
-def curve_of(piece: Piece) -> Curve:
+def curve_of(piece: DensityPiece) -> Curve:
     """Both directions of two densities on a line."""
     leaf = Leaf(piece)
     return Curve((Way(None, "D over D'", ((leaf, 1),)), Way(None, "D' over D", ((swapped(leaf), 1),))))
@@ -31,7 +31,7 @@ def laplace_curve(b: float) -> Curve:
     far = b * np.array([1.0, 2, 4, 8, 16, 32, 64, 100])
     most = 1 / b * (1 + 1e-15)
     tail = math.exp(-100 + 1 / b)
-    return curve_of(Piece(densities, np.concatenate([-far[::-1], [0.0, 0.5, 1.0], 1 + far]), (tail, tail), (-most, most)))
+    return curve_of(DensityPiece(densities, np.concatenate([-far[::-1], [0.0, 0.5, 1.0], 1 + far]), (tail, tail), (-most, most)))
 
 
 def subsampled_gaussian_curve(q: float, sigma: float) -> Curve:
@@ -42,7 +42,7 @@ def subsampled_gaussian_curve(q: float, sigma: float) -> Curve:
         p = np.logaddexp(math.log1p(-q) + off, math.log(q) + on) - norm
         return p, off - norm, 1e-15 * (1 + np.abs(p) + np.abs(off) + norm)
 
-    return curve_of(Piece(densities, np.linspace(-40 * sigma, 1 + 40 * sigma, 161), (1e-300, 1e-300)))
+    return curve_of(DensityPiece(densities, np.linspace(-40 * sigma, 1 + 40 * sigma, 161), (1e-300, 1e-300)))
 
 
 def width(x: object) -> float:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from dpest.curves.boxes import Boxes, _box, _halved
-from dpest.curves.cells import Cells, least, product, single
+from dpest.curves.cells import LossCells, least, product, single
 from dpest.curves.direct import delta_above, delta_below
-from dpest.curves.pieces import Piece
+from dpest.curves.pieces import DensityPiece
 
 Floats = npt.NDArray[np.float64]
 A, B = 0.7, -0.4  # p is proportional to e^(A x + B y) on the unit square, q is uniform
@@ -93,7 +93,7 @@ def test_delta_of_a_plane(epsilon: float, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_cells_with_a_further_event() -> None:
     zero = np.zeros(2)
-    cells = Cells(
+    cells = LossCells(
         np.log([0.4, 0.5]), np.log([0.3, 0.6]), zero, np.array([0.1, -np.inf]), np.array([0.4, 0.2]), (0.1, 0.1), (-1.0, 2.0)
     )
     found = cells.weighted(math.log(0.5), math.log(0.25), 0.01)
@@ -119,7 +119,7 @@ def test_cells_with_a_further_event() -> None:
 
 def test_losses_between_which_a_cell_lies() -> None:
     """Half of p at ratio 3 and half at 1/3 in one cell: spread to the ends is the truth, lumped says nothing."""
-    cells = Cells(np.array([0.0]), np.array([0.0]), np.zeros(1), np.array([-math.log(3)]), np.array([math.log(3)]))
+    cells = LossCells(np.array([0.0]), np.array([0.0]), np.zeros(1), np.array([-math.log(3)]), np.array([math.log(3)]))
     for epsilon in (0.0, 0.5, 1.0):
         truth = max(0.0, 0.75 - math.exp(epsilon) * 0.25)
         assert delta_above(cells.upper, epsilon) == pytest.approx(truth, rel=1e-12)
@@ -130,7 +130,7 @@ def test_losses_between_which_a_cell_lies() -> None:
 
 
 def test_errors_of_masses_widen_both_lists() -> None:
-    cells = Cells(np.log([0.5]), np.log([0.25]), np.array([0.01]), np.log([2.0]) - 0.02, np.log([2.0]) + 0.02)
+    cells = LossCells(np.log([0.5]), np.log([0.25]), np.array([0.01]), np.log([2.0]) - 0.02, np.log([2.0]) + 0.02)
     assert float(cells.upper.loss.max()) >= math.log(2) + 0.02
     assert float(cells.lower.loss.max()) <= math.log(2) - 0.02
     assert cells.upper.mass >= 0.5 * math.exp(0.01)
@@ -140,15 +140,15 @@ def test_errors_of_masses_widen_both_lists() -> None:
 
 def test_what_no_cell_holds() -> None:
     one = np.zeros(1)
-    outside = Cells(np.log([0.9]), np.log([0.95]), one, one - 0.1, one, (0.1, 0.05), (-3.0, 2.0))
+    outside = LossCells(np.log([0.9]), np.log([0.95]), one, one - 0.1, one, (0.1, 0.05), (-3.0, 2.0))
     assert delta_above(outside.upper, 0.0) >= 0.1 * -math.expm1(-2.0)
     assert delta_above(outside.upper, 0.0) <= 0.1 * -math.expm1(-2.0) + 1e-9
     assert delta_below(outside.lower, 0.0) == 0.0
     assert outside.most == 2.0
     assert least(outside) == -3.0
-    anywhere = Cells(np.log([0.9]), np.log([0.95]), one, one - 0.1, one, (0.1, 0.05))
+    anywhere = LossCells(np.log([0.9]), np.log([0.95]), one, one - 0.1, one, (0.1, 0.05))
     assert anywhere.upper.infinite >= 0.1
-    loose = Cells(
+    loose = LossCells(
         np.log([0.5, 0.5]), np.log([0.25, 0.75]), np.zeros(2), np.log([2.0, 2 / 3]), np.log([2.0, 2 / 3]), loose=(1e-3, 1e-2)
     )
     assert loose.upper.infinite >= 1e-3
@@ -182,7 +182,7 @@ def slanted(x: Floats) -> tuple[Floats, Floats, Floats]:
 
 @pytest.mark.parametrize("epsilon", [-0.2, 0.0, 0.1, 0.3])
 def test_delta_of_a_slanted_density(epsilon: float) -> None:
-    cells = Piece(slanted, np.array([0.0, 0.4, 1.0])).at(epsilon)
+    cells = DensityPiece(slanted, np.array([0.0, 0.4, 1.0])).at(epsilon)
     with mpmath.workdps(30):
         a = mpmath.mpf(A)
         norm = mpmath.expm1(a) / a
@@ -193,7 +193,7 @@ def test_delta_of_a_slanted_density(epsilon: float) -> None:
 
 
 def test_cells_of_a_slanted_density_are_narrow() -> None:
-    cells = Piece(slanted, np.array([0.0, 1.0])).cells
+    cells = DensityPiece(slanted, np.array([0.0, 1.0])).cells
     assert np.exp(cells.log_p).sum() == pytest.approx(1.0, abs=1e-12)
     assert np.exp(cells.log_q).sum() == pytest.approx(1.0, abs=1e-12)
     loss = np.sort(np.concatenate([cells.low, cells.high]))
@@ -214,7 +214,7 @@ def test_a_density_that_ends_inside() -> None:
     def steps(x: Floats) -> tuple[Floats, Floats, Floats]:
         return np.where(x < 1, 0.0, -np.inf), np.full_like(x, -math.log(2)), np.zeros_like(x)
 
-    cells = Piece(steps, np.array([0.0, 1.0, 2.0])).at(0.3)
+    cells = DensityPiece(steps, np.array([0.0, 1.0, 2.0])).at(0.3)
     truth = 1 - math.exp(0.3) / 2
     assert delta_below(cells.lower, 0.3) <= truth <= delta_above(cells.upper, 0.3)
     assert delta_above(cells.upper, 0.3) - delta_below(cells.lower, 0.3) < 1e-9

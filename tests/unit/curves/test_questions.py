@@ -107,7 +107,7 @@ def test_data_round_trips_as_text() -> None:
 
 def test_text_and_picture() -> None:
     curve = COIN.compose(5)
-    assert "at 1e-05" in str(curve)
+    assert "at delta 1e-05" in str(curve)
     figure = curve.plot()
     assert figure.axes[0].get_yscale() == "log"
 

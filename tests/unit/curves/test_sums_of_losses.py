@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpest.curves.cells import Cells, Losses, single, upward_share
+from dpest.curves.cells import LossCells, Losses, single, upward_share
 from dpest.curves.direct import delta_above, delta_below, log_moment
 from dpest.curves.gaussian import gaussian_delta
 from dpest.curves.root import smallest_epsilon
@@ -20,7 +20,7 @@ from dpest.curves.tree import (
     Leaf,
     Masses,
     Mixture,
-    Product,
+    ProductPart,
     Swapped,
     Weighted,
     extent,
@@ -129,28 +129,30 @@ def test_masses_of_products_and_mixtures() -> None:
     assert both.finite == pytest.approx(0.42)
     assert both.infinite == pytest.approx(0.9 - 0.42)
     for up in (False, True):
-        found = masses(Product(((COIN, 2), (GAP, 3))), up)
+        found = masses(ProductPart(((COIN, 2), (GAP, 3))), up)
         assert (found.finite, found.infinite) == pytest.approx((0.9**3, 1 - 0.9**3), rel=1e-12)
         mixed = masses(Mixture((COIN, GAP)), up)
         assert (mixed.finite, mixed.infinite) == pytest.approx((1.9, 0.1), rel=1e-12)
 
 
 def test_extent_factors_and_leaves() -> None:
-    tree = Product(((COIN, 2), (Mixture((GAP, Product(((COIN, 3),)))), 1)))
+    tree = ProductPart(((COIN, 2), (Mixture((GAP, ProductPart(((COIN, 3),)))), 1)))
     low, high = extent(tree, True)
     assert (low, high) == pytest.approx((-5 * math.log(3), 5 * math.log(3)), rel=1e-9)
     assert extent(Mixture((GAP, COIN)), False) == pytest.approx((-math.log(3), math.log(3)), rel=1e-9)
-    assert extent(Product(((GAP, 2), (COIN, 1))), True) == pytest.approx((2 * math.log(0.8) - math.log(3), math.log(3)), rel=1e-9)
+    assert extent(ProductPart(((GAP, 2), (COIN, 1))), True) == pytest.approx(
+        (2 * math.log(0.8) - math.log(3), math.log(3)), rel=1e-9
+    )
     assert factors(tree) == 5
     assert leaves(tree) == [COIN, GAP, COIN]
-    assert most(Product(((COIN, 4),))) == pytest.approx(4 * math.log(3), rel=1e-9)
+    assert most(ProductPart(((COIN, 4),))) == pytest.approx(4 * math.log(3), rel=1e-9)
     assert most(Mixture((COIN, GAP))) == math.inf
     nothing = Leaf(Fixed(single(np.array([0.0]), np.array([-np.inf]))))
     assert extent(nothing, True) == (0.0, 0.0)
 
 
 def test_the_other_direction() -> None:
-    for tree in (GAP, Product(((GAP, 1),)), Mixture((GAP,))):
+    for tree in (GAP, ProductPart(((GAP, 1),)), Mixture((GAP,))):
         turned = swapped(tree)
         (own,) = leaves(turned)
         assert sorted(np.exp(own.cells.log_p)) == pytest.approx([0.0, 0.5, 0.5])
@@ -165,7 +167,7 @@ class Line:
         self.asked: list[float] = []
         self.cells = single(np.log([0.75, 0.25]), np.log([0.25, 0.75]))
 
-    def at(self, epsilon: float) -> Cells:
+    def at(self, epsilon: float) -> LossCells:
         self.asked.append(epsilon)
         return self.cells
 

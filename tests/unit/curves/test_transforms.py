@@ -12,9 +12,9 @@ import pytest
 from dpest.curves.cells import Losses
 from dpest.curves.contraction import contracted
 from dpest.curves.grid import downwards, gridded, lattice, moments, upwards
-from dpest.curves.sums import Sum
+from dpest.curves.sums import LossSum
 from dpest.curves.transform import added, window
-from dpest.curves.tree import Leaf, Mixture, Product
+from dpest.curves.tree import Leaf, Mixture, ProductPart
 from tests.unit.curves.finite import COIN, HALF, SKEW, THIRD, exact_delta, leaf, outcomes
 
 Floats = npt.NDArray[np.float64]
@@ -64,13 +64,13 @@ def test_the_lattice_of_single_losses() -> None:
     assert lattice(COIN).measure == pytest.approx(2 * three)
     assert lattice(COIN).complete
     nine = leaf([0.9, 0.1], [0.1, 0.9])  # losses +- 2 ln 3
-    both = lattice(Product(((COIN, 2), (nine, 1))))
+    both = lattice(ProductPart(((COIN, 2), (nine, 1))))
     assert both.measure == pytest.approx(2 * three)
-    assert lattice(Product(((COIN, 2), (THIRD, 1)))).measure == 0.0
+    assert lattice(ProductPart(((COIN, 2), (THIRD, 1)))).measure == 0.0
     assert lattice(Mixture((COIN, nine))).measure == 0.0
     found = lattice(COIN)
     assert found.step(0.1) == found.measure
-    open_ended = lattice(Product(((COIN, 1), (Mixture((THIRD,)), 1))))
+    open_ended = lattice(ProductPart(((COIN, 1), (Mixture((THIRD,)), 1))))
     assert open_ended.measure == pytest.approx(2 * three)
     assert not open_ended.complete
     assert open_ended.step(0.5) == pytest.approx(2 * three / 5)
@@ -86,7 +86,7 @@ def test_moments_of_products_and_mixtures() -> None:
 
     for tilt in (0.0, 0.7, -0.4):
         a, b = plain(COIN, tilt), plain(THIRD, tilt)
-        found = moments(Product(((COIN, 2), (THIRD, 3))), True, tilt)
+        found = moments(ProductPart(((COIN, 2), (THIRD, 3))), True, tilt)
         expected = [2 * x + 3 * y for x, y in zip(a, b, strict=True)]
         assert (found.log_mgf, found.mean, found.variance) == pytest.approx(expected, rel=1e-9, abs=1e-9)
         mixed = moments(Mixture((COIN, THIRD)), True, tilt)
@@ -102,7 +102,7 @@ def test_moments_of_products_and_mixtures() -> None:
 @pytest.mark.parametrize("tilt", [0.0, 0.8, 2.5])
 @pytest.mark.parametrize("up", [False, True])
 def test_a_transform_bounds_every_delta(tilt: float, up: bool) -> None:
-    tree = Product(((COIN, 6), (THIRD, 4)))
+    tree = ProductPart(((COIN, 6), (THIRD, 4)))
     where = window(tree, up, tilt)
     truth = outcomes([(*HALF, 6), (*SKEW, 4)])
     made = added(tree, up, where, 0.004, {}, 1 << 13)
@@ -117,7 +117,7 @@ def test_a_transform_bounds_every_delta(tilt: float, up: bool) -> None:
 @pytest.mark.parametrize("up", [False, True])
 def test_a_window_that_is_too_short_still_bounds(up: bool) -> None:
     """256 steps of 0.05 hold a part of the losses only: what lies outside is bounded, not forgotten."""
-    tree = Product(((COIN, 6), (THIRD, 4)))
+    tree = ProductPart(((COIN, 6), (THIRD, 4)))
     truth = outcomes([(*HALF, 6), (*SKEW, 4)])
     made = added(tree, up, window(tree, up, 0.3), 0.05, {}, 1 << 8)
     for epsilon in np.linspace(-6.0, 10.0, 33).tolist():
@@ -127,7 +127,7 @@ def test_a_window_that_is_too_short_still_bounds(up: bool) -> None:
 
 def test_mixtures_are_transformed_together() -> None:
     one, two = leaf([0.45, 0.15], [0.15, 0.45]), leaf([0.1, 0.3], [0.2, 0.2])
-    tree = Product(((Mixture((one, two)), 5),))
+    tree = ProductPart(((Mixture((one, two)), 5),))
     p = [Fraction(45, 100), Fraction(15, 100), Fraction(1, 10), Fraction(3, 10)]
     q = [Fraction(15, 100), Fraction(45, 100), Fraction(2, 10), Fraction(2, 10)]
     truth = outcomes([(p, q, 5)])
@@ -141,14 +141,14 @@ def test_mixtures_are_transformed_together() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.5, 4.0, 9.0, 10.9, 30.0])
 def test_the_sum_finds_its_own_tilt_and_step(epsilon: float) -> None:
-    tree = Product(((COIN, 6), (THIRD, 4)))
+    tree = ProductPart(((COIN, 6), (THIRD, 4)))
     right = exact_delta(outcomes([(*HALF, 6), (*SKEW, 4)]), epsilon)
-    low, high = Sum(tree).delta(epsilon, 1e-4)
+    low, high = LossSum(tree).delta(epsilon, 1e-4)
     assert low <= right <= high
     if epsilon < 10:  # next to the largest loss a grid is as wide as what is asked for
         assert high - low <= 2e-4 * right
     gap = leaf([0.5, 0.4, 0.1], [0.5, 0.5, 0.0])
-    ends = Sum(Product(((COIN, 3), (gap, 2)))).delta(epsilon, 1e-4)
+    ends = LossSum(ProductPart(((COIN, 3), (gap, 2)))).delta(epsilon, 1e-4)
     pairs = outcomes(
         [(*HALF, 3), ([Fraction(1, 2), Fraction(2, 5), Fraction(1, 10)], [Fraction(1, 2), Fraction(1, 2), Fraction(0)], 2)]
     )
@@ -157,7 +157,7 @@ def test_the_sum_finds_its_own_tilt_and_step(epsilon: float) -> None:
 
 
 def test_grids_of_a_tree_are_made_once() -> None:
-    tree = Product(((COIN, 2), (COIN, 1)))
+    tree = ProductPart(((COIN, 2), (COIN, 1)))
     known = gridded(tree, True, 0.1, {id(COIN): -math.log(3)}, {})
     assert list(known) == [id(COIN)]
     assert known[id(COIN)].offset == -math.log(3)

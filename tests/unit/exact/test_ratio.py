@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.exact.inference.ratio import Chart, Noise, Share, Span, Which, density, enclosed
+from dpest.exact.inference.ratio import BoundedDraw, Chart, Share, Span, Which, density, enclosed
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import exact
@@ -20,7 +20,7 @@ L = dpest.laplace
 
 
 def share(a: float, b: float, top: Continuous, bottom: Continuous, low: float = -math.inf) -> Share:
-    return Share(Noise(top, exact(1), exact(a)), Noise(bottom, exact(1), exact(b), low))
+    return Share(BoundedDraw(top, exact(1), exact(a)), BoundedDraw(bottom, exact(1), exact(b), low))
 
 
 def oracle(a: float, b: float, y: float, sigma: float | None = None, low: float = -math.inf) -> Any:

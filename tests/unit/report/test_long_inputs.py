@@ -101,6 +101,8 @@ def test_where_two_inputs_differ(left: object, right: object, words: str) -> Non
 
 
 def test_short_events_stay_as_they_are() -> None:
-    event = "output == (1, x) with x <= 0"
-    assert brief_event(event) == event
+    for event in ("output == (1, x) with x <= 0", "output == [x, y] with any x, y = 3", "output <= 10", "any output"):
+        assert brief_event(event) == event
+    many = "output == [0, x, y, z, x1] with any x, any y, any z, any x1"
+    assert brief_event(many) == "output == [0, x, y, z, x1] with any values for the letters"
     assert len(brief_event("output[0] " * 500)) < 700

@@ -107,3 +107,23 @@ def test_a_vector_is_drawn_along_the_coordinate_that_carries_the_loss() -> None:
     assert table.slice
     ratios = np.array(table.log_density_left) - np.array(table.log_density_right)
     assert np.abs(ratios).max() > 0.9 * epsilon
+
+
+def test_a_witness_that_is_rare_is_drawn_and_marked() -> None:
+    def above_threshold(queries: list[float]) -> Any:
+        t = 0.5 + dpest.laplace(2.0)
+        for i, q in enumerate(queries):
+            if q + dpest.laplace(4.0) >= t:
+                return i
+        return None
+
+    result = dpest.estimate(above_threshold, ([160, 160, -160], [161, 161, -161]))
+    assert result.witness is not None
+    assert result.witness.event == "output == 2"
+    found = output_table(result)
+    assert found is not None
+    assert found.labels == ("0", "1", "2", "None")
+    assert found.marked == 2
+    assert found.log_left[2] - found.log_right[2] == pytest.approx(0.75, abs=1e-9)
+    top = result.plot().axes[0]
+    assert top.get_yscale() == "log"

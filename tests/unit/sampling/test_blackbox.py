@@ -246,3 +246,14 @@ def test_a_mechanism_with_a_hidden_coin_is_audited_as_it_stands() -> None:
 
     found = dpest.audit(mechanism, (0, 1), samples=4000, seed=1, progress=lambda *_: None)
     assert 0.8 < found.lower <= math.log(3)
+
+
+def test_a_mechanism_that_ends_the_program_ends_its_run_alone() -> None:
+    def leaves(data: Any, rng: np.random.Generator) -> float:
+        if data[0] > 0.5 and rng.random() < 0.3:
+            raise SystemExit(3)
+        return float(rng.laplace())
+
+    found = dpest.audit(leaves, ([0.0], [1.0]), samples=1000, seed=1, progress=quiet)
+    assert found.lower > 2
+    assert "SystemExit" in str(found.witness.event)

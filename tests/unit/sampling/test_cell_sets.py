@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from dpest.numerics import binomial
-from dpest.results import Direction
-from dpest.sampling.bounds.cell_sets import CellCounts, CellSet, Hits
+from dpest.results import Direction, Hits
+from dpest.sampling.bounds.cell_sets import CellCounts, CellSet
 from dpest.sampling.tables import Table
 from dpest.sampling.zeros import Zeros, chance_explains_zero, largest_shared, ratio_upper
 
@@ -40,11 +40,11 @@ def test_a_log_ratio_and_its_error() -> None:
 
 def test_bounds_of_a_ratio() -> None:
     hits = Hits(70, 100, 30, 200)
-    assert hits.lower(0.05, given_total=True) == binomial.ratio_lower(70, 100, 30, 200, 0.05)
+    assert hits.bound(0.05, given_total=True).lower == binomial.ratio_lower(70, 100, 30, 200, 0.05)
     low, high = float(stats.beta.ppf(0.025, 70, 31)), float(stats.beta.isf(0.025, 31, 170))
-    assert hits.lower(0.05, given_total=False) == pytest.approx(math.log(low / high), rel=1e-9)
-    assert Hits(5, 0, 5, 10).lower(0.05, given_total=True) == 0.0
-    assert Hits(5, 10, 5, 0).lower(0.05, given_total=True) == 0.0
+    assert hits.bound(0.05, given_total=False).lower == pytest.approx(math.log(low / high), rel=1e-9)
+    assert Hits(5, 0, 5, 10).bound(0.05, given_total=True).lower == 0.0
+    assert Hits(5, 10, 5, 0).bound(0.05, given_total=True).lower == 0.0
 
 
 # -- empty cells -------------------------------------------------------------------------------------------------------
@@ -131,4 +131,4 @@ def test_the_bound_that_suits_an_event_is_taken(left: list[int], right: list[int
     chosen = table(left, right).choose(LEFT, 0.05, 1.5)
     hits = CellCounts(np.array(left), np.array(right)).hits(chosen.event)
     assert chosen.event.cells.tolist() == [True, False]
-    assert chosen.given_total == (hits.lower(0.05, given_total=True) >= hits.lower(0.05, given_total=False))
+    assert chosen.given_total == (hits.bound(0.05, given_total=True).lower >= hits.bound(0.05, given_total=False).lower)

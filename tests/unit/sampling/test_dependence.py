@@ -14,7 +14,7 @@ import pytest
 import dpest
 from dpest.errors import DependentRuns, MechanismError
 from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
-from dpest.sampling.bounds.dependence import Echo, Trace, Unit, echo, look, shift
+from dpest.sampling.bounds.dependence import BlockHits, Echo, Unit, echo, look, shift
 from dpest.sampling.runs.closures import unpicklable
 from dpest.sampling.runs.outputs import encode_array
 from dpest.sampling.runs.workers import same_noise
@@ -30,8 +30,8 @@ def audit(mechanism: Any, samples: int = 4000, **more: Any) -> dpest.audit.Audit
     return dpest.audit(mechanism, PAIR, **{"samples": samples, "seed": 1, "progress": quiet, **more})
 
 
-def trace(left: Any, right: Any, size: int) -> Trace:
-    return Trace(size, np.asarray(left), np.asarray(right))
+def trace(left: Any, right: Any, size: int) -> BlockHits:
+    return BlockHits(size, np.asarray(left), np.asarray(right))
 
 
 def test_independent_hits_are_not_suspected_more_often_than_allowed() -> None:
@@ -201,3 +201,19 @@ def test_a_closure_that_cannot_be_sent_names_its_variable() -> None:
     assert unpicklable(locked) == "the variable 'guard' (lock)"
     with pytest.raises(MechanismError, match="the variable 'guard'"):
         audit(locked, executor=2)
+
+
+def test_blocks_that_go_together_are_seen_where_each_is_all_or_nothing() -> None:
+    """A coin that keeps its side with probability 0.9: neighbouring blocks of eight are linked, though hits are not many."""
+    rng = np.random.default_rng(9)
+    linked = 0
+    for _ in range(20):
+        side, runs = False, []
+        for stays in rng.random(1000) < 0.9:
+            side = side if stays else bool(rng.random() < 0.25)
+            runs.append(side)
+        hits = np.reshape(runs, (125, 8)).sum(axis=1)
+        linked += look(trace(hits, hits, 8)).linked
+    assert linked >= 16
+    clumped = 8 * (rng.random((400, 2, 125)) < 0.05)
+    assert sum(look(trace(*hits, 8)).linked for hits in clumped) <= 1

@@ -10,7 +10,7 @@ from dpest.run.fingerprint import fingerprint
 from dpest.sampling.runs.outcomes import NOTHING, Outcomes, row_keys, tally
 from dpest.sampling.runs.outputs import encode_array, encode_groups, encode_rows
 from dpest.sampling.scores.row_table import plain
-from dpest.trace.columns import HOLE, Columns, Group, Shape, constant_key
+from dpest.trace.columns import HOLE, Columns, RowsOfShape, Shape, constant_key
 
 RNG = np.random.default_rng(3)
 
@@ -34,21 +34,21 @@ def test_huge_and_mixed_values_meet_only_their_equals() -> None:
 
 
 def test_constants_and_holes_that_agree_are_one_outcome() -> None:
-    constant = Group(Shape(("tuple", None, None), (1.0, None)), (), 3)
-    varying = Group(Shape(("tuple", None, None), (HOLE, None)), (np.array([True, False, True]),), 3)
+    constant = RowsOfShape(Shape(("tuple", None, None), (1.0, None)), (), 3)
+    varying = RowsOfShape(Shape(("tuple", None, None), (HOLE, None)), (np.array([True, False, True]),), 3)
     counts = counted(tally(encode_groups(Columns((constant, varying)))))
     assert sorted(counts.values()) == [1, 5]
 
 
 def test_shapes_and_keys_of_dicts_stay_apart() -> None:
     groups = [
-        Group(Shape(None, (1.0,)), (), 1),
-        Group(Shape(("tuple", None, None), (1.0, 0.0)), (), 2),
-        Group(Shape(("dict", ("a",), None), (1.0,)), (), 3),
-        Group(Shape(("dict", ("b",), None), (1.0,)), (), 4),
-        Group(Shape(None, (2**80,)), (), 5),
-        Group(Shape(None, (2**80 + 1,)), (), 6),
-        Group(Shape(("tuple",), ()), (), 7),
+        RowsOfShape(Shape(None, (1.0,)), (), 1),
+        RowsOfShape(Shape(("tuple", None, None), (1.0, 0.0)), (), 2),
+        RowsOfShape(Shape(("dict", ("a",), None), (1.0,)), (), 3),
+        RowsOfShape(Shape(("dict", ("b",), None), (1.0,)), (), 4),
+        RowsOfShape(Shape(None, (2**80,)), (), 5),
+        RowsOfShape(Shape(None, (2**80 + 1,)), (), 6),
+        RowsOfShape(Shape(("tuple",), ()), (), 7),
     ]
     assert sorted(tally(encode_groups(Columns(tuple(groups)))).counts) == [1, 2, 3, 4, 5, 6, 7]
 

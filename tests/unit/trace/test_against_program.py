@@ -168,8 +168,8 @@ def test_a_wrong_negation_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_path_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     import dpest.trace.explore as module
 
-    found = module._Search.found
-    monkeypatch.setattr(module._Search, "found", lambda *a: module.Trace(found(*a).paths[1:]))
+    found = module._PathSearch.found
+    monkeypatch.setattr(module._PathSearch, "found", lambda *a: module.Trace(found(*a).paths[1:]))
     with pytest.raises(TraceMismatch, match="no path at all"):
         trace(lambda x: 1 if x + dpest.laplace(1.0) > 0 else 0, 0, {})
 
@@ -177,11 +177,11 @@ def test_a_missing_path_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_claim_that_unexplored_paths_are_rare_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     import dpest.trace.explore as module
 
-    found = module._Search.found
-    monkeypatch.setattr(module._Search, "found", lambda *a: module.Trace(found(*a).paths[1:], -40.0))
+    found = module._PathSearch.found
+    monkeypatch.setattr(module._PathSearch, "found", lambda *a: module.Trace(found(*a).paths[1:], -40.0))
     with pytest.raises(TraceMismatch, match="a path that was explored"):
         trace(lambda x: 1 if x + dpest.laplace(1.0) > 0 else 0, 0, {})
-    monkeypatch.setattr(module._Search, "found", lambda *a: module.Trace(found(*a).paths[1:], -0.5))
+    monkeypatch.setattr(module._PathSearch, "found", lambda *a: module.Trace(found(*a).paths[1:], -0.5))
     trace(lambda x: 1 if x + dpest.laplace(1.0) > 0 else 0, 0, {})
 
 

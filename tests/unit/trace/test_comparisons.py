@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpest.errors import ExactRefused
-from dpest.exact.proof.symbols import Unknown
+from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.extent import Extent
 from dpest.lang.nodes import Draw, Linear, Relation
 from dpest.laws.continuous import Laplace
@@ -55,12 +55,16 @@ class Said:
     """The author's comparison: what it says at a point, with numbers that are rounded on the way."""
 
     extent = Extent(100.0, 2.0**-60, exact=False)
+    condition = None
 
     def __init__(self, say: Callable[[Values], bool | None], known: Values | None = None) -> None:
         self.say, self.known = say, known or {}
 
     def __call__(self, point: Values) -> bool | None:
         return self.say({**self.known, **point})
+
+    def near(self, difference: Any) -> bool:
+        return bool(abs(difference) <= 1e-9)
 
     def at(self, points: Values) -> Said:
         return Said(self.say, {**self.known, **points})
@@ -141,8 +145,8 @@ def test_without_draws_the_program_or_the_number_decides() -> None:
     for relation in Relation:
         for x in (-1, 0, 2):
             assert sign(relation, exact(x)) == TESTS[relation](x, 0)
-            assert settled(relation, exact(x), unknown) == TESTS[relation](x, 0)
-            assert settled(relation, exact(x), Said(lambda _: True)) is True
+            assert settled(relation, exact(x), unknown, None) == TESTS[relation](x, 0)
+            assert settled(relation, exact(x), Said(lambda _: True), None) is True
             assert atomic(relation, Linear((), exact(x)), At({}), unknown) == TESTS[relation](x, 0)
 
 
@@ -225,7 +229,7 @@ def test_ranges_of_one_sided_points() -> None:
 
 @pytest.mark.parametrize("relation", Relation)
 def test_unknown_inputs_keep_their_ties(relation: Relation) -> None:
-    x = Draw(Unknown("x"))
+    x = Draw(UnknownInput("x"))
     value = Linear(((x, exact(2)),), exact(-3))
     for at in (1.0, 1.5, 2.0):
         assert atomic(relation, value, At({id(x): at}), unknown) == TESTS[relation](2 * at - 3, 0)

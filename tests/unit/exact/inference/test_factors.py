@@ -11,7 +11,7 @@ from scipy import stats
 
 from dpest.exact.inference.asymptotics import product_asymptotes, tail
 from dpest.exact.inference.expressions import Expr, expr, number, single
-from dpest.exact.inference.factors import Between, Bound, Density, Factor, Identity, Indicator, Integral, Whole, depth
+from dpest.exact.inference.factors import Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator, depth
 from dpest.exact.inference.rays import Ray
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Geometric, atoms, integers_law
@@ -72,7 +72,7 @@ def test_indicators() -> None:
     assert [value(f, y)[0] for y in (1.9, 2.0, 2.1)] == [-math.inf, 0.0, 0.0]
     g = Identity(line(2, -4))
     assert [value(g, y)[0] for y in (1.0, 2.0)] == [-math.inf, 0.0]
-    h = Whole(expr(((Y, exact(0.5)),), exact(0)))
+    h = WholeIndicator(expr(((Y, exact(0.5)),), exact(0)))
     assert [value(h, y)[0] for y in (1.0, 2.0, -4.0)] == [-math.inf, 0.0, 0.0]
 
 

@@ -34,9 +34,9 @@ def test_growth_without_end_is_infinite(values: np.ndarray) -> None:
     assert ray_limit(-values, DISTANCE, 1e-15).value == -math.inf
 
 
-def test_a_constant_is_attained() -> None:
-    assert ray_limit(np.full(8, 0.5), DISTANCE, 1e-15).attained
-    assert not ray_limit(0.5 - 1 / DISTANCE, DISTANCE, 1e-15).attained
+def test_a_constant_is_flat() -> None:
+    assert ray_limit(np.full(8, 0.5), DISTANCE, 1e-15).flat
+    assert not ray_limit(0.5 - 1 / DISTANCE, DISTANCE, 1e-15).flat
 
 
 def test_what_is_not_known_far_out_has_no_upper_end() -> None:
