@@ -9,6 +9,7 @@ from scipy import special
 
 from dpest.curves.cells import ROUND
 from dpest.curves.pieces import DensityPiece
+from dpest.curves.tails import NormalTails
 from dpest.numerics.logspace import Floats
 
 _ERFCX = 1e-14  # relative error that is granted to scipy's erfcx and ndtr; tests measure 2e-15
@@ -61,4 +62,6 @@ def gaussian_piece(mu: float, error: float = 0.0) -> DensityPiece:
         return p, q, off
 
     edges = np.linspace(-_REACH, mu + _REACH, 161)
-    return DensityPiece(densities, edges, (1e-300, 1e-300))
+    off = error * mu
+    tails = NormalTails(mu - off, mu + off, 1.0, 1.0), NormalTails(0.0, 0.0, 1.0, 1.0)
+    return DensityPiece(densities, edges, (1e-300, 1e-300), tails=tails)

@@ -12,9 +12,25 @@ from dpest.curves.cells import ROUND
 from dpest.curves.direct import delta_above, delta_below
 from dpest.curves.gaussian import gaussian_delta, gaussian_piece
 from dpest.curves.grid import moments
+from dpest.curves.pieces import DensityPiece
 from dpest.curves.sums import LossSum, multiplied
-from dpest.curves.tree import Leaf, ProductPart, Tree, extent, factors, leaves, masses, most
+from dpest.curves.tree import (
+    CellSource,
+    Joined,
+    Leaf,
+    Mixture,
+    ProductPart,
+    Swapped,
+    Tree,
+    Weighted,
+    extent,
+    factors,
+    leaves,
+    masses,
+    most,
+)
 from dpest.numerics.bracket import Bracketed
+from dpest.numerics.logspace import log_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +140,44 @@ class Way:
 
 
 def _log_moment(tree: Tree, order: float, up: bool) -> float:
-    if masses(tree, up).infinite > 0:
+    if not up and masses(tree, up).infinite > 0:
         return math.inf
-    found = moments(tree, up, order).log_mgf
+    found = _whole_log_moment(tree, order, up)
     size = max(map(abs, extent(tree, up)))
     spare = 16 * ROUND * (4 + abs(found) + order * size) + 1e-13 * factors(tree)
     return found + spare if up else found - spare
+
+
+def _whole_log_moment(tree: Tree, order: float, up: bool) -> float:
+    """ln E e^(order * loss), with what no cell holds."""
+    match tree:
+        case Leaf():
+            found = moments(tree, up, order).log_mgf
+            if tree.losses(True).infinite <= 0:
+                return found
+            return float(np.logaddexp(found, _beyond(tree.source, order, up, False)))
+        case ProductPart(parts):
+            return math.fsum(k * _whole_log_moment(p, order, up) for p, k in parts)
+        case Mixture(parts):
+            return float(log_sum(np.array([_whole_log_moment(p, order, up) for p in parts])))
+
+
+def _beyond(source: CellSource, order: float, up: bool, swapped: bool) -> float:
+    """ln of a bound of E e^(order * loss) over what no cell of a part holds; infinite where nothing bounds it from above."""
+    match source:
+        case DensityPiece():
+            return source.log_moment_beyond(order, swapped)[1 if up else 0]
+        case Swapped(inner):
+            return _beyond(inner, order, up, not swapped)
+        case Weighted(inner, log_p, log_q, error):
+            p, q = (log_q, log_p) if swapped else (log_p, log_q)
+            spare = error * (1 + 2 * order)
+            return _beyond(inner, order, up, swapped) + p + order * (p - q) + (spare if up else -spare)
+        case Joined(inner_ones, loose) if not any(loose):
+            open_ones = [s for s in inner_ones if (s.cells.swapped() if swapped else s.cells).upper.infinite > 0]
+            return float(log_sum(np.array([_beyond(s, order, up, swapped) for s in open_ones])))
+        case _:
+            return math.inf if up else -math.inf
 
 
 def _mean(tree: Tree) -> tuple[float, float]:

@@ -10,9 +10,10 @@ import numpy as np
 from dpest.curves.boxes import Boxes
 from dpest.curves.cells import ROUND, single
 from dpest.curves.pieces import DensityPiece
+from dpest.curves.tails import NormalTails
 from dpest.curves.tree import CellSource, Fixed
 from dpest.errors import NotCovered
-from dpest.exact.inference.component import Component
+from dpest.exact.inference.component import Component, Parts
 from dpest.exact.inference.lattice import WINDOW
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.logs import logs_at
@@ -112,7 +113,8 @@ def line_piece(block: Block) -> DensityPiece:
     scale = block.scale
     low, high = np.array([min(reach.low, kinks[0] - scale)]), np.array([max(reach.high, kinks[-1] + scale)])
     edges = np.unique(with_tails(kinks[None, :], low, high, scale)[0])
-    return DensityPiece(lambda y: densities(block, y[:, None]), edges, (reach.beyond, reach.beyond), _ratio_bounds(block))
+    beyond = reach.beyond, reach.beyond
+    return DensityPiece(lambda y: densities(block, y[:, None]), edges, beyond, _ratio_bounds(block), _normal_tails(block))
 
 
 def densities(block: Block, y: Floats) -> tuple[Floats, Floats, Floats]:
@@ -179,6 +181,47 @@ def _component_reach(component: Component, j: int) -> _Reach:
                 low, high, beyond = low + moved[0], high + moved[1], beyond + more
         return _Reach(low, high, beyond)
     raise NotCovered("delta(eps) of an output whose range is not known from its noise")
+
+
+def _normal_tails(block: Block) -> tuple[NormalTails, NormalTails] | None:
+    """Both laws as mixtures of normal ones, where each case is Gaussian noise beside bounded values."""
+    sides = []
+    for side in (block.left, block.right):
+        found = [_normal_case(parts) for parts, _ in side.cases]
+        known = [t for t in found if t is not None]
+        if not known or len(known) < len(found):
+            return None
+        ends = min(t.low for t in known), max(t.high for t in known)
+        sides.append(NormalTails(*ends, min(t.least for t in known), max(t.most for t in known)))
+    return sides[0], sides[1]
+
+
+def _normal_case(parts: Parts) -> NormalTails | None:
+    """One case of a block with one coordinate: a sum of Gaussian draws and of bounded ones, without conditions."""
+    placed = [(p.component, times) for p, times in parts if p.outputs]
+    if len(placed) != 1 or placed[0][1] != 1:
+        return None
+    c = placed[0][0]
+    if c.folded or c.bounds or c.wholes or len(c.equations) != 1:
+        return None
+    (equation,) = c.equations
+    scale = -equation.coefficient(-1)
+    low = high = float(equation.constant / scale)
+    variance = 0.0
+    for v, k in equation.terms:
+        if v < 0:
+            continue
+        law, factor = c.laws[v], float(k / scale)
+        if isinstance(law, Gaussian):
+            variance += (factor * law.sigma) ** 2
+            continue
+        ends = sorted(factor * float(x) for x in law.support)
+        if not all(map(math.isfinite, ends)):
+            return None
+        low, high = low + ends[0], high + ends[1]
+    room = 1e-14 * (1 + abs(low) + abs(high))
+    deviation = math.sqrt(variance)
+    return NormalTails(low - room, high + room, deviation * (1 - 1e-15), deviation * (1 + 1e-15)) if variance else None
 
 
 def _law_reach(law: Law) -> tuple[tuple[float, float], float]:
