@@ -39,7 +39,7 @@ _NEGLIGIBLE = -115.0  # ln of the share of both masses below which a cell need n
 # Panels beyond the cells, for moments of high order, in deviations of the noise: at order t a panel adds (0.02 t)^2 / 8 at most
 # to the logarithm of the moment, which is some t^2 / 2 there. Half of it takes twice as many panels.
 _FURTHER = 0.02
-_MOST_FURTHER = 20_000  # panels on one side: 400 deviations of the noise; what lies beyond is bounded as a whole
+_MOST_FURTHER = 20_000  # panels on one side, some 2 MB; a longer reach has wider ones
 _ROUGH = 0.1  # error of ln of a panel's mass from which on it counts as not known
 _WIDEST = 0.5  # the largest range of the log ratio in a cell that is not negligible
 # Added variance of the loss, relative to its own: 5e-7 makes a composed curve wider by about 1e-6 at delta = 1e-12.
