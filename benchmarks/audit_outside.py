@@ -36,7 +36,7 @@ bounded in both directions by Clopper-Pearson, and the confidence is shared by a
 |---|---:|---:|---:|---:|---:|---:|---:|
 """
 FOOT = """
-Two rows stay below 95 % of the loss at a million samples, and no choice of the event can change that: where an event has the
+Two rows hardly reach 95 % of the loss at a million samples, and no choice of the event makes that sure: where an event has the
 probabilities p and q under the two inputs, independent samples bound its log ratio about 1.645 sqrt(1 / (n p) + 1 / (n q)) below
 the truth, and the events that carry the whole loss are rare. The best of all events, at its exact probabilities:
 

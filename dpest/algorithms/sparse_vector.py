@@ -9,7 +9,7 @@ from typing import Any
 from dpest.lang.functions import where
 from dpest.lang.noise import laplace
 
-Release = Callable[[Any, Any], Any]  # (query, noisy query) -> output
+PassRelease = Callable[[Any, Any], Any]  # (query, noisy query) -> output
 
 
 def one(query: Any, noisy: Any) -> int:
@@ -18,7 +18,7 @@ def one(query: Any, noisy: Any) -> int:
 
 
 def sparse_vector(
-    queries: Sequence[Any], thresholds: Sequence[Any], query_scale: float, *, passed: Release = one, failed: float = 0
+    queries: Sequence[Any], thresholds: Sequence[Any], query_scale: float, *, passed: PassRelease = one, failed: float = 0
 ) -> list[Any]:
     """Which noisy queries reach the threshold; the k-th pass brings the next threshold into force, after the last all is NaN."""
     out: list[Any] = []
@@ -37,7 +37,7 @@ def sparse_vector(
 
 
 def lazy_sparse_vector(
-    queries: Sequence[Any], thresholds: Sequence[Any], query_scale: float, *, passed: Release = one, failed: float = 0
+    queries: Sequence[Any], thresholds: Sequence[Any], query_scale: float, *, passed: PassRelease = one, failed: float = 0
 ) -> list[Any]:
     """The same as one expression, without `if`: two of them side by side do not multiply each other's paths."""
     rest: list[list[Any]] = [[] for _ in range(len(thresholds) + 1)]  # the answers still to come, by passes so far

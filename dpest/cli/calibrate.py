@@ -23,6 +23,7 @@ from dpest.cli.waiting import timeout_option, waiting
 @click.argument("target_", metavar="TARGET", shell_complete=complete_target)
 @click.argument("parameter")
 @click.option("--target", "loss", type=float, required=True, metavar="EPSILON", help="The loss that is to be met.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="Meet it at this delta; Gaussian noise needs one.")
 @click.option("--start", type=float, help="Where the search begins.  [default: 1]")
 @click.option("--tolerance", type=float, help="Relative, of the value.  [default: 1e-6]")
 @click.option("-n", "n", type=int, metavar="N", help="Rows of the input; a mechanism of one bare value needs none.")
@@ -40,13 +41,14 @@ def command(target_: str, parameter: str, loss: float, as_json: bool, params: tu
 
     found = resolve(target_)
     own = found.algorithm.all_inputs(options["n"]) if found.algorithm is not None else {}
-    about = {k: options[k] for k in ("n", "adjacency", "start", "tolerance") if options[k] is not None}
+    about = {k: options[k] for k in ("n", "adjacency", "start", "tolerance", "delta") if options[k] is not None}
     with waiting(found.name), redirect_stdout(sys.stderr):
         asked = {**own, **about, **given_domain(options)}
         answer = calibrate(found.function, parameter, target=loss, params=dict(map(name_and_value, params)), **asked)
     if as_json:
         result = replace(answer.result, proof=None, mechanism=found.name).to_dict()
-        plain = {"parameter": parameter, "target": loss, "value": answer.value, "bracket": list(answer.bracket), "result": result}
+        plain = {"parameter": parameter, "target": loss, "delta": answer.delta, "value": answer.value}
+        plain |= {"bracket": list(answer.bracket), "result": result}
         click.echo(json.dumps(plain, indent=2, allow_nan=False))
         return
     click.echo(str(answer))

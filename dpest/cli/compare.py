@@ -99,6 +99,8 @@ def _print(results: list[Result], whole: list[Result], ats: list[Any], delta: fl
     for name, at in zip(names, ats, strict=False):
         click.echo(f"{name} at delta {delta:g}: epsilon = {value_text(at)}")
     click.echo(click.style(_sentence(*(whole or results)), bold=True))
+    if ats:
+        click.echo(click.style(_sentence_at(ats, names, delta), bold=True))
 
 
 def _more(p: Any, q: Any, names: list[str]) -> str:
@@ -106,6 +108,15 @@ def _more(p: Any, q: Any, names: list[str]) -> str:
     if p.lower > q.upper:
         return names[0]
     return names[1] if q.lower > p.upper else "equal" if math.isclose(p.epsilon, q.epsilon, rel_tol=1e-9) else "undecided"
+
+
+def _sentence_at(ats: list[Any], names: list[str], delta: float | None) -> str:
+    """Which loses more at a delta, where the brackets decide it."""
+    (p, q), (a, b) = ats, names
+    if p.lower > q.upper or q.lower > p.upper:
+        return f"at delta {delta:g} {a if p.lower > q.upper else b} loses more"
+    same = math.isclose(float(p), float(q), rel_tol=1e-9)
+    return f"at delta {delta:g} {a} and {b} lose the same" if same else f"which loses more at delta {delta:g} is undecided"
 
 
 def _sentence(p: Result, q: Result) -> str:

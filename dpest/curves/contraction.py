@@ -23,19 +23,19 @@ from dpest.numerics.logspace import Floats
 
 GUARD = 1e-13  # relative distance from a grid point within which a loss counts as on it; it goes into the bracket
 _ROUNDS = 60
-Whole = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class _Sorted:
     """Losses as whole steps and what is left, with their probabilities."""
 
-    n: Whole
+    n: Ints
     rest: Floats
     mass: Floats
 
 
-def contracted(losses: Losses, step: float, offset: float) -> tuple[Whole, Floats, float]:
+def contracted(losses: Losses, step: float, offset: float) -> tuple[Ints, Floats, float]:
     """Grid points, ln of their probabilities, and how far the losses may lie below the points."""
     size = float(np.abs(losses.loss).max(initial=0.0)) + abs(offset)
     guard = GUARD * (size + step) + 1.01 * losses.doubt
@@ -71,7 +71,7 @@ def _top_kept(given: _Sorted) -> _Sorted:
     return _Sorted(given.n, np.where(below, 0.0, given.rest), given.mass)
 
 
-def _rounded(given: _Sorted, guard: float) -> tuple[Whole, Floats, float]:
+def _rounded(given: _Sorted, guard: float) -> tuple[Ints, Floats, float]:
     """Every loss on the point below it."""
     points, where = np.unique(given.n, return_inverse=True)
     mass = np.bincount(where.ravel(), given.mass, points.size) * (1 - ROUND * given.n.size)
@@ -79,7 +79,7 @@ def _rounded(given: _Sorted, guard: float) -> tuple[Whole, Floats, float]:
     return points[kept], np.log(mass[kept]), 2 * guard
 
 
-def _lowered(given: _Sorted, knots: Whole, step: float) -> tuple[Floats, int]:
+def _lowered(given: _Sorted, knots: Ints, step: float) -> tuple[Floats, int]:
     """The changes of slope of the lowered potential at the knots, and the last knot that has any.
 
     Everything is in units of x at the knot to the left (the smaller loss) of each interval, so that nothing is tiny.

@@ -18,7 +18,7 @@ from dpest.curves.contraction import GUARD, contracted
 from dpest.curves.tree import Leaf, Mixture, ProductPart, Tree, leaves
 from dpest.numerics.logspace import Floats, log_sum
 
-Whole = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 _MOST_LATTICE = 1 << 17  # points of a lattice that a single part may span
 _HEAVY = 1e-3  # probability from which a single loss is worth a grid point of its own
 _FEW = 64  # outcomes up to which each is worth one
@@ -29,7 +29,7 @@ _NARROW = 1e-10  # the widest range of a cell that counts as a single loss
 class Grid:
     """Losses at offset + n * step, with ln of their probabilities."""
 
-    n: Whole
+    n: Ints
     log_mass: Floats
     loss: Floats  # offset + n * step
     offset: float
@@ -129,7 +129,7 @@ def downwards(losses: Losses, step: float, offset: float) -> Grid:
     return Grid(n, log_mass, np.asarray(offset + n * step, float), offset, guard)
 
 
-def _collected(n: Whole, log_mass: Floats, step: float, offset: float) -> Grid:
+def _collected(n: Ints, log_mass: Floats, step: float, offset: float) -> Grid:
     """Equal points as one, in increasing order."""
     keep = log_mass > -np.inf
     points, where = np.unique(n[keep], return_inverse=True)

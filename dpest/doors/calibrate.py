@@ -9,6 +9,7 @@ from typing import Any
 
 from dpest.doors.prove import prove, proved_bound
 from dpest.errors import DpestError, InvalidInput
+from dpest.inputs.pairs import is_real
 from dpest.inputs.question import check_progress
 from dpest.results import Result
 from dpest.run.progress import showing
@@ -26,15 +27,19 @@ class Calibration:
     value: float
     bracket: tuple[float, float]  # the loss meets the target at one end and not at the other
     result: Result
+    delta: float = 0.0  # at which epsilon meets the target
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         low, high = self.bracket
+        what, upper = "the loss", self.result.upper
+        if self.delta:
+            what, upper = f"epsilon at delta {self.delta:g}", self.result.epsilon_at(self.delta).upper
         return (
-            f"{self.parameter} = {self.value:.9g} meets the target: the loss over {self.result.scope} is at most "
-            f"{self.result.upper:.9g} <= {self.target:g}; the turning point lies in [{low:.9g}, {high:.9g}]"
+            f"{self.parameter} = {self.value:.9g} meets the target: {what} over {self.result.scope} is at most "
+            f"{upper:.9g} <= {self.target:g}; the turning point lies in [{low:.9g}, {high:.9g}]"
         )
 
 
@@ -43,6 +48,7 @@ def calibrate(
     parameter: str,
     *,
     target: float,
+    delta: float = 0.0,
     start: float = 1.0,
     tolerance: float = 1e-6,
     progress: Any = None,
@@ -56,7 +62,8 @@ def calibrate(
     Args:
         mechanism: a function of its input, as for `dpest.prove`.
         parameter: the name of the parameter to find a value for.
-        target: the loss to meet.
+        target: the epsilon to meet.
+        delta: at which delta; 0 for the pure loss. Gaussian noise needs one > 0.
         start: where the search begins; it doubles and halves from there.
         tolerance: relative accuracy of the value.
         progress: None (a bar on a terminal), False, True, or a function of (values tried, the most that are tried, message).
@@ -73,6 +80,8 @@ def calibrate(
         2.0
     """
     _check(parameter, target, start, tolerance)
+    if not is_real(delta) or not 0 <= delta < 1:
+        raise InvalidInput(f"delta must lie in [0, 1), got {delta!r}")
     check_progress(progress)
     known: dict[float, float] = {}
     with showing(progress, "values") as show:
@@ -80,13 +89,20 @@ def calibrate(
         def bound(value: float) -> float:
             if value not in known:
                 show(len(known), _DOUBLINGS + _HALVINGS, f"calibrating: {parameter} = {value:.6g}")
-                known[value] = proved_bound(mechanism, params={**(params or {}), parameter: value}, **options)
+                known[value] = _bound(mechanism, {**(params or {}), parameter: value}, delta, options)
             return known[value]
 
         good, bad = _bracket(bound, start, target, parameter)
         good, bad = _bisected(bound, good, bad, target, tolerance)
         result = prove(mechanism, params={**(params or {}), parameter: good}, progress=False, **options)
-    return Calibration(parameter, target, good, (min(good, bad), max(good, bad)), result)
+    return Calibration(parameter, target, good, (min(good, bad), max(good, bad)), result, float(delta))
+
+
+def _bound(mechanism: Callable[..., Any], params: Mapping[str, Any], delta: float, options: Mapping[str, Any]) -> float:
+    """What is proved at these parameters: the pure loss, or epsilon at a delta."""
+    if delta == 0:
+        return proved_bound(mechanism, params=params, **options)
+    return float(prove(mechanism, params=params, progress=False, **options).epsilon_at(delta).upper)
 
 
 def _check(parameter: Any, target: Any, start: Any, tolerance: Any) -> None:
@@ -112,9 +128,10 @@ def _bracket(bound: Callable[[float], float], start: float, target: float, param
                 near = value / 2 if value > start else value * 2
                 return (near, value) if first else (value, near)
     does = "meets" if first else "does not meet"
-    raise InvalidInput(
-        f"the loss {does} the target {target:g} at every {parameter} that was tried from {start:g} on: give start=..."
-    )
+    # Gaussian noise has an infinite loss at any scale.
+    infinite = not first and bound(start) == math.inf
+    hint = "it is infinite, give delta=1e-6 (--delta 1e-6)" if infinite else "give start=..."
+    raise InvalidInput(f"the loss {does} the target {target:g} at every {parameter} that was tried from {start:g} on: {hint}")
 
 
 def _bisected(bound: Callable[[float], float], good: float, bad: float, target: float, tolerance: float) -> tuple[float, float]:

@@ -47,7 +47,7 @@ _CORNERS = 80  # random corners of the set of differences, where no corner is na
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 
-Ask = Callable[[Pair], PairResult]
+LossOf = Callable[[Pair], PairResult]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class _PairSearch:
         self.tried = 0
         self.work = 0
         self.seen: set[str] = set()
-        self.aside: list[tuple[Pair, Ask]] = []
+        self.aside: list[tuple[Pair, LossOf]] = []
 
     @property
     def done(self) -> bool:
@@ -77,7 +77,7 @@ class _PairSearch:
         """Whether the best pair is so close to the bound that dearer ways of searching are not worth their time."""
         return self.best is not None and self.best.lower >= self.bound * (1 - TIGHT)
 
-    def look(self, pair: Pair, ask: Ask, most: int = _PAIR_WORK) -> bool:
+    def look(self, pair: Pair, ask: LossOf, most: int = _PAIR_WORK) -> bool:
         """Asks the exact engine; True where the pair is better than all before it."""
         key = repr((pair.left, pair.right))
         if key in self.seen or repr(pair.left) == repr(pair.right):
@@ -103,7 +103,7 @@ class _PairSearch:
         _try_all(self, again, _NAMED_WORK)
 
 
-def _asked(pair: Pair, ask: Ask) -> PairResult | None:
+def _asked(pair: Pair, ask: LossOf) -> PairResult | None:
     try:
         return ask(pair)
     except DpestError:
@@ -155,7 +155,7 @@ def farthest_pair(
     return WorstFound(best, tried)
 
 
-def _distance(pair: Pair, ask: Ask) -> tuple[PairResult | None, float]:
+def _distance(pair: Pair, ask: LossOf) -> tuple[PairResult | None, float]:
     """The pair's result and the total variation of its laws; None where it is not covered."""
     try:
         result = ask(pair)
@@ -189,7 +189,7 @@ def _far_apart(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
         yield Pair("", inputs.fill(base), inputs.fill(far))
 
 
-def _whole(question: ProofQuestion) -> Ask:
+def _whole(question: ProofQuestion) -> LossOf:
     """The exact loss of a pair, over all outputs."""
 
     def ask(pair: Pair) -> PairResult:
@@ -208,7 +208,7 @@ class _Forms:
         self.able = not self.traced.symbols.derived and all(separate_forms(p) for p in programs)
         self.measures = Measures()
 
-    def asked(self, named: NamedPair) -> Ask:
+    def asked(self, named: NamedPair) -> LossOf:
         """How the loss of a named pair is found."""
         if not self.able or named.key is None:
             return _whole(self.question)
@@ -232,7 +232,7 @@ def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
     return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
 
 
-def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, Ask]], work: int, each: int = _PAIR_WORK) -> None:
+def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, LossOf]], work: int, each: int = _PAIR_WORK) -> None:
     end = search.work + work
     for pair, ask in pairs:
         search.look(pair, ask, each)

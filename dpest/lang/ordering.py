@@ -38,7 +38,7 @@ from dpest.lang.points import listed_points
 from dpest.numerics.rationals import exact
 
 OWNERS = (list, np.ndarray)
-Function = Callable[..., Any]
+PlainFunction = Callable[..., Any]
 _STABLE = 16  # NumPy's sort of at most this many values keeps the order of equal ones
 _MISSING = object()
 
@@ -112,8 +112,8 @@ def _item(items: Sequence[Any], index: Any) -> Any:
 # -- Python ------------------------------------------------------------------------------------------------------------
 
 
-def _extreme_of(pick: Pick, original: Function) -> Function:
-    def traced(*values: Any, key: Function | None = None, default: Any = _MISSING) -> Any:
+def _extreme_of(pick: Pick, original: PlainFunction) -> PlainFunction:
+    def traced(*values: Any, key: PlainFunction | None = None, default: Any = _MISSING) -> Any:
         items = list(values[0]) if len(values) == 1 and not isinstance(values[0], Dist) else list(values)
         keys = items if key is None else [key(x) for x in items]
         if not items or not _random(keys) or not _finite(keys):
@@ -128,7 +128,7 @@ def _extreme_of(pick: Pick, original: Function) -> Function:
     return traced
 
 
-def python_sorted(values: Any, *, key: Function | None = None, reverse: bool = False) -> list[Any]:
+def python_sorted(values: Any, *, key: PlainFunction | None = None, reverse: bool = False) -> list[Any]:
     """sorted(values, key=..., reverse=...)."""
     items = list(values)
     keys = items if key is None else [key(x) for x in items]
@@ -141,8 +141,8 @@ def python_sorted(values: Any, *, key: Function | None = None, reverse: bool = F
     return [_item(items, _place(pick, keys, r)) for r in range(len(items))]
 
 
-def _best(original: Function, reverse: bool) -> Function:
-    def traced(n: int, values: Any, key: Function | None = None) -> Any:
+def _best(original: PlainFunction, reverse: bool) -> PlainFunction:
+    def traced(n: int, values: Any, key: PlainFunction | None = None) -> Any:
         items = list(values)
         keys = items if key is None else [key(x) for x in items]
         if not _random(keys):
@@ -155,7 +155,7 @@ def _best(original: Function, reverse: bool) -> Function:
     return traced
 
 
-def _middle(original: Function, parts: Callable[[int], tuple[int, ...]]) -> Function:
+def _middle(original: PlainFunction, parts: Callable[[int], tuple[int, ...]]) -> PlainFunction:
     """The values at the middle places, or their mean."""
 
     def traced(values: Any, *more: Any, **options: Any) -> Any:
@@ -172,7 +172,7 @@ def _both_middles(n: int) -> tuple[int, ...]:
     return (n // 2,) if n % 2 else (n // 2 - 1, n // 2)
 
 
-def _all_of(original: Function, every: bool) -> Function:
+def _all_of(original: PlainFunction, every: bool) -> PlainFunction:
     def traced(values: Any, *more: Any, **options: Any) -> Any:
         items = _flat(values)
         if items is None or more or options or not any(isinstance(x, Dist) for x in items):
@@ -184,7 +184,7 @@ def _all_of(original: Function, every: bool) -> Function:
     return traced
 
 
-def _number(original: type) -> Function:
+def _number(original: type) -> PlainFunction:
     def traced(*values: Any, **options: Any) -> Any:
         if len(values) != 1 or options or not isinstance(values[0], Dist):
             return original(*values, **options)
@@ -224,7 +224,7 @@ def _array(items: Sequence[Any]) -> Any:
     return out
 
 
-def _of_array(original: Function, traced: Callable[[list[Any]], Any], *, finite: bool = False) -> Function:
+def _of_array(original: PlainFunction, traced: Callable[[list[Any]], Any], *, finite: bool = False) -> PlainFunction:
     """A function of the values along one axis; with other options NumPy's own."""
 
     def applied(values: Any, axis: Any = _MISSING, **options: Any) -> Any:
@@ -265,7 +265,7 @@ def _has_noise_of_its_own(x: Dist, items: Sequence[Any]) -> bool:
     return any(isinstance(d, Draw) and not d.law.discrete for d, _ in terms) and len({id(unwrap(y)) for y in items}) == len(items)
 
 
-def _argsort(original: Function) -> Function:
+def _argsort(original: PlainFunction) -> PlainFunction:
     stable = _of_array(original, lambda items: _array([_place(Pick.MIN, items, r) for r in range(len(items))]), finite=True)
     plain = _of_array(original, _sorted_places, finite=True)
 
@@ -277,7 +277,7 @@ def _argsort(original: Function) -> Function:
     return traced
 
 
-def _partition(original: Function) -> Function:
+def _partition(original: PlainFunction) -> PlainFunction:
     """All of the values in order: NumPy's own partition has the same value at the place asked for."""
     whole = _of_array(original, lambda items: _array(_in_order(Pick.MIN, items)), finite=True)
 
@@ -309,9 +309,9 @@ def _count(values: Any, **options: Any) -> Any:
 # -- what stands for what ----------------------------------------------------------------------------------------------
 
 
-def functions() -> dict[int, Function]:
+def functions() -> dict[int, PlainFunction]:
     """By the id of a function: what stands for it."""
-    of_array: dict[Function, Callable[[list[Any]], Any]] = {
+    of_array: dict[PlainFunction, Callable[[list[Any]], Any]] = {
         np.argmax: lambda items: _place(Pick.MAX, items),
         np.argmin: lambda items: _place(Pick.MIN, items),
         np.sort: lambda items: _array(_in_order(Pick.MIN, items)),
@@ -362,7 +362,7 @@ def _of_kind(owner: Any, kind: type) -> Any:
 _OF_ARRAYS = frozenset({"argmax", "argmin", "max", "min", "argsort", "any", "all"})
 
 
-def _index(owner: list[Any], bound: Any) -> Function:
+def _index(owner: list[Any], bound: Any) -> PlainFunction:
     def traced(value: Any, *more: Any) -> Any:
         node = unwrap(value)
         if more or not isinstance(node, Extreme) or len(node.values) != len(owner):
@@ -373,7 +373,7 @@ def _index(owner: list[Any], bound: Any) -> Function:
     return traced
 
 
-def _counted(owner: list[Any], bound: Any) -> Function:
+def _counted(owner: list[Any], bound: Any) -> PlainFunction:
     def traced(value: Any) -> Any:
         if not any(isinstance(x, Dist) for x in (value, *owner)):
             return bound(value)
@@ -382,11 +382,11 @@ def _counted(owner: list[Any], bound: Any) -> Function:
     return traced
 
 
-def _sort(owner: list[Any], bound: Any) -> Function:
-    def traced(*, key: Function | None = None, reverse: bool = False) -> None:
+def _sort(owner: list[Any], bound: Any) -> PlainFunction:
+    def traced(*, key: PlainFunction | None = None, reverse: bool = False) -> None:
         owner[:] = python_sorted(owner, key=key, reverse=reverse)
 
     return traced
 
 
-_OF_LISTS: dict[str, Callable[[list[Any], Any], Function]] = {"index": _index, "count": _counted, "sort": _sort}
+_OF_LISTS: dict[str, Callable[[list[Any], Any], PlainFunction]] = {"index": _index, "count": _counted, "sort": _sort}

@@ -203,6 +203,10 @@ class Moved(Continuous):
         inside = self.law.log_interval(*(self._back(e) for e in ends))
         return np.where(np.asarray(low, float) < np.asarray(high, float), inside, -np.inf)
 
+    def interval_error(self, low: Floats, high: Floats, out: Floats) -> Floats | float:
+        ends = (low, high) if self.rising else (high, low)
+        return self.law.interval_error(self._back(ends[0]), self._back(ends[1]), out)
+
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         return self.function.values(self.factor * np.asarray(self.law.sample(rng, size), float) + self.offset)
 

@@ -119,6 +119,17 @@ class Continuous(Law):
         out = np.where(inside, middle, np.where(below < above, left, right))
         return np.where(low < high, out, -np.inf)
 
+    def interval_error(self, low: Floats, high: Floats, out: Floats) -> Floats | float:
+        """What adds to the relative error of `log_interval`: a small difference of two masses has the rounding of large ones."""
+        if type(self).log_interval is not Continuous.log_interval:
+            return 0.0  # a closed form, or a table that knows its own noise
+        below, above = self.log_cdf(low), self.log_sf(high)
+        used = np.where(below < above, self.log_cdf(high), self.log_sf(low))
+        inside = (below < LOG_QUARTER) & (above < LOG_QUARTER)
+        with np.errstate(invalid="ignore", over="ignore"):
+            lost = np.where(inside, 1.0, np.exp(used - out))
+            return np.nan_to_num(np.minimum(2 * (self.error + _EPSILON * (2 - used)) * lost, 1.0), nan=0.0)
+
     def cdf(self, x: npt.ArrayLike) -> Floats:
         return np.exp(self.log_cdf(x))
 
@@ -159,6 +170,7 @@ class Continuous(Law):
 
 
 LOG_QUARTER = float(np.log(0.25))
+_EPSILON = 1.2e-16  # half a unit in the last place of 1
 
 
 class Discrete(Law):

@@ -13,7 +13,7 @@ from dpest.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Tail = Callable[..., Any]
+TailFunction = Callable[..., Any]
 
 # A bound moves outward by this much relative to itself: more than the error of the incomplete beta function.
 _OUTWARD = 1e-11
@@ -104,7 +104,7 @@ def _edge(inside: Callable[[Floats], NDArray[np.bool_]], outer: Floats, inner: F
     return np.asarray(np.exp(out))
 
 
-def _beta_quantile(a: Ints, b: Ints, level: float, tail: Tail, inverse: Tail) -> Floats:
+def _beta_quantile(a: Ints, b: Ints, level: float, tail: TailFunction, inverse: TailFunction) -> Floats:
     """x with tail(a, b, x) = level; where scipy's inverse fails its round trip, by bisection of the tail itself."""
     x = np.asarray(inverse(a, b, level), dtype=np.float64)
     wrong = ~(np.abs(tail(a, b, x) - level) <= 1e-11 * level)
@@ -113,7 +113,7 @@ def _beta_quantile(a: Ints, b: Ints, level: float, tail: Tail, inverse: Tail) ->
     return x
 
 
-def _bisected(a: Ints, b: Ints, level: float, tail: Tail) -> Floats:
+def _bisected(a: Ints, b: Ints, level: float, tail: TailFunction) -> Floats:
     """The same quantile by bisection of ln x, since it may lie at 1e-10."""
     rising = tail is betainc
     low, high = np.full(a.shape, -700.0), np.zeros(a.shape)

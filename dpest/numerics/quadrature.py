@@ -16,9 +16,9 @@ import numpy.typing as npt
 from dpest.numerics.effort import spend, spend_steps
 from dpest.numerics.logspace import Floats, log_sum_by_row
 
-Rows = npt.NDArray[np.intp]
+RowNumbers = npt.NDArray[np.intp]
 # (row of each panel, points: panels x nodes) -> (ln f, relative error of f)
-LogFunction = Callable[[Rows, Floats], tuple[Floats, Floats | float]]
+LogFunction = Callable[[RowNumbers, Floats], tuple[Floats, Floats | float]]
 
 ORDER = 24  # points of the Gauss rule, exact up to degree 47: more cost time on easy panels, fewer halve hard ones more often
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
@@ -44,7 +44,7 @@ class Integrals:
 class _OpenPanels:
     """Panels still to be accepted: the row they belong to, their ends."""
 
-    row: Rows
+    row: RowNumbers
     low: Floats
     high: Floats
 
@@ -57,7 +57,7 @@ def integrate(log_f: LogFunction, edges: Floats, halvings: int = _HALVINGS) -> I
     spend_steps(300)
     rows = edges.shape[0]
     panels = _panels(edges)
-    done: list[tuple[Rows, Floats, Floats]] = []
+    done: list[tuple[RowNumbers, Floats, Floats]] = []
     for halving in range(halvings):
         value, error, noise = _measure(log_f, panels)
         so_far = [*done, (panels.row, value, error)]

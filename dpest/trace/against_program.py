@@ -29,7 +29,7 @@ from dpest.trace.valuation import Valuation, Value
 if TYPE_CHECKING:
     from dpest.trace.explore import Path, Trace
 
-Program = Callable[[Any], Flat]
+RunProgram = Callable[[Any], Flat]
 
 # Eight runs notice a fair hidden coin with probability 1 - 2^-8, and cost less than a millisecond for a small mechanism;
 # more are made while they are cheap beside the trace.
@@ -61,7 +61,7 @@ class Rounds:
             yield i
 
 
-def check_against_program(traced: Trace, program: Program, seconds: float) -> None:
+def check_against_program(traced: Trace, program: RunProgram, seconds: float) -> None:
     """Raises `TraceMismatch` where the program on plain numbers does something that no traced path says."""
     source = NumberSource(stream(SEED))
     tree = _Branching([*traced.paths, *traced.cycles], 0)
@@ -89,7 +89,7 @@ def check_against_program(traced: Trace, program: Program, seconds: float) -> No
             _replay(path, run, program, traced.together)
 
 
-def run_plainly(program: Program, run: PlainRun) -> Flat:
+def run_plainly(program: RunProgram, run: PlainRun) -> Flat:
     """The program's output on plain numbers; an error of its own is shown with the draws that lead to it."""
     try:
         with np.errstate(all="ignore"):
@@ -314,7 +314,7 @@ class GuidedRun(Replay):
         return self.valuation.holds(condition)
 
 
-def _replay(path: Path, run: PlainRun, program: Program, together: bool) -> None:
+def _replay(path: Path, run: PlainRun, program: RunProgram, together: bool) -> None:
     """The path once more on stand-ins: the same numbers must lead to the same expressions."""
     again = GuidedRun(path.drawn, run, path.joined, together)
     output = program(again)

@@ -18,7 +18,7 @@ from dpest.lang.origins import at_root
 from dpest.laws.law import Continuous, Discrete
 from dpest.numerics.rationals import ONE, Rational, exact
 
-Direction = tuple[tuple[Draw, Rational], ...]
+DrawDirection = tuple[tuple[Draw, Rational], ...]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Literal:
     opposite_of: Literal | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @cached_property
-    def direction(self) -> tuple[Direction, Rational, bool]:
+    def direction(self) -> tuple[DrawDirection, Rational, bool]:
         """As `direction >= bound`, or <= where flipped: (direction, bound, flipped).
 
         A condition on a function of a draw speaks of the draw: what is known of either decides the other.
@@ -103,7 +103,7 @@ class InputLiteral(Literal):
     smooth: ClassVar[bool] = False
 
     @cached_property
-    def direction(self) -> tuple[Direction, Rational, bool]:
+    def direction(self) -> tuple[DrawDirection, Rational, bool]:
         """The truth value as a direction: >= 1 where it holds, <= 0 where it does not."""
         terms = sorted(self.terms, key=lambda t: id(t[0]))
         lead = terms[0][1]
@@ -127,13 +127,13 @@ def _whole(draw: Draw) -> bool:
     return isinstance(draw.law, Discrete) and draw.law.integral
 
 
-Span = tuple[Literal | None, Literal | None]  # the tightest lower and the tightest upper bound; None where there is none
-Bounds = dict[Direction, Span]
+Tightest = tuple[Literal | None, Literal | None]  # the tightest lower and the tightest upper bound; None where there is none
+Bounds = dict[DrawDirection, Tightest]
 
-FREE: Span = (None, None)
+FREE: Tightest = (None, None)
 
 
-def ends(span: Span) -> tuple[Rational | None, Rational | None]:
+def ends(span: Tightest) -> tuple[Rational | None, Rational | None]:
     """The smallest and the largest value that are left of a direction."""
     low, high = span
     return None if low is None else low.direction[1], None if high is None else high.direction[1]
@@ -178,7 +178,7 @@ def narrowed(bounds: Bounds, literals: Sequence[Literal]) -> Bounds:
     return out
 
 
-def _tighter(span: Span, literal: Literal) -> Span:
+def _tighter(span: Tightest, literal: Literal) -> Tightest:
     _, bound, flipped = literal.direction
     low, high = span
     if flipped:
@@ -236,7 +236,7 @@ def log_weight(literals: tuple[Literal, ...], bounds: Bounds) -> float:
     return min(0.0, total)
 
 
-def _log_span(direction: Direction, span: Span) -> float | None:
+def _log_span(direction: DrawDirection, span: Tightest) -> float | None:
     """ln P(a draw lies in a span); None where its ends speak of different functions of the draw."""
     if span == FREE:
         return 0.0
@@ -251,7 +251,7 @@ def _log_span(direction: Direction, span: Span) -> float | None:
     return float(law.log_between(law.first(low, False), law.last(high, False)))
 
 
-def _log_image_span(span: Span) -> float | None:
+def _log_image_span(span: Tightest) -> float | None:
     """ln P(a span) whose ends are conditions on functions of a draw: from their own laws, which keep the digits of tails."""
     draws = {id(x.terms[0][0]): x.terms[0][0] for x in span if x is not None}
     if len(draws) > 1:

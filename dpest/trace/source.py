@@ -23,7 +23,7 @@ _FUTURE = 0
 for _feature in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _feature).compiler_flag
 
-Function = ast.FunctionDef | ast.Lambda
+FunctionNode = ast.FunctionDef | ast.Lambda
 
 
 def together(function: FunctionType, runtime: ModuleType) -> FunctionType:
@@ -66,16 +66,16 @@ def _imports(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _imports([y for y in ast.walk(x) if isinstance(y, ast.Import | ast.ImportFrom)])
 
 
-def _candidates(tree: ast.Module, code: CodeType) -> list[Function]:
+def _candidates(tree: ast.Module, code: CodeType) -> list[FunctionNode]:
     """The functions of the source file that begin where the code does."""
-    return [x for x in ast.walk(tree) if isinstance(x, Function) and _begins(x) == code.co_firstlineno and _called(x, code)]
+    return [x for x in ast.walk(tree) if isinstance(x, FunctionNode) and _begins(x) == code.co_firstlineno and _called(x, code)]
 
 
-def _called(node: Function, code: CodeType) -> bool:
+def _called(node: FunctionNode, code: CodeType) -> bool:
     return code.co_name == (node.name if isinstance(node, ast.FunctionDef) else "<lambda>")
 
 
-def _begins(node: Function) -> int:
+def _begins(node: FunctionNode) -> int:
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
     return min([node.lineno, *(d.lineno for d in decorators)])
 
@@ -88,7 +88,7 @@ def _tree(text: str) -> ast.Module | None:
         return None
 
 
-def _compiled(node: Function, code: CodeType, imports: list[ast.stmt]) -> CodeType | None:
+def _compiled(node: FunctionNode, code: CodeType, imports: list[ast.stmt]) -> CodeType | None:
     """The function's code, its free variables taken from a function around it, which is never called."""
     inner: ast.stmt = _bare(node) if isinstance(node, ast.FunctionDef) else ast.Return(_without_defaults(node))
     names = [*code.co_freevars, RUNTIME]

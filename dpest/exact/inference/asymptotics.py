@@ -15,7 +15,7 @@ import numpy as np
 from dpest.exact.inference.expressions import single
 from dpest.exact.inference.factors import Between, Density, Factor, Indicator, Integral
 from dpest.exact.inference.integral_tails import integral_tail
-from dpest.exact.inference.rays import NEUTRAL, Line, Ray, Tail, Unsettled, active
+from dpest.exact.inference.rays import NEUTRAL, OffsetAndSlope, Ray, Tail, Unsettled, active
 from dpest.laws.asymptote import Asymptote
 from dpest.laws.discrete import Geometric
 from dpest.laws.law import Continuous, Discrete
@@ -114,7 +114,7 @@ def _between(f: Between, ray: Ray) -> Tail | None:
     return Tail(many, k * found.low, k * found.high, k * found.error)
 
 
-def _interval(f: Between, low: Line | None, high: Line | None, ray: Ray) -> Tail | None:
+def _interval(f: Between, low: OffsetAndSlope | None, high: OffsetAndSlope | None, ray: Ray) -> Tail | None:
     alone = replace(f, power=1)
     value, error = alone.log(ray.here)
     here, off = float(np.ravel(value)[0]), float(np.max(error))
@@ -147,7 +147,9 @@ def _expanding(f: Between, here: float, off: float, ray: Ray) -> Tail | None:
     return Tail(Asymptote(top), min(here - top, 0.0), 0.0, off + float(np.max(error)))
 
 
-def _leaving(law: Continuous, near: Line, far: Line | None, side: int, here: float, off: float, ray: Ray) -> Tail | None:
+def _leaving(
+    law: Continuous, near: OffsetAndSlope, far: OffsetAndSlope | None, side: int, here: float, off: float, ray: Ray
+) -> Tail | None:
     """An interval in a tail of the law, moving outwards."""
     slope, offset = abs(near[0]), side * near[1]
     declared = law.mass_asymptote(side)
@@ -171,7 +173,7 @@ def _leaving(law: Continuous, near: Line, far: Line | None, side: int, here: flo
     return replace(found, low=found.low + min(here - beyond, 0.0)) if law.log_concave else None
 
 
-def _geometric(f: Between, near: Line, far: Line | None, side: int, ray: Ray) -> Tail | None:
+def _geometric(f: Between, near: OffsetAndSlope, far: OffsetAndSlope | None, side: int, ray: Ray) -> Tail | None:
     """P(K >= x) for x running away; the whole number next to x is at most 1 away."""
     assert isinstance(f.law, Geometric)
     if far is not None:

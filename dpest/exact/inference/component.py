@@ -29,7 +29,7 @@ class Case:
 
 # The ways around a loop whose rounds are alike, each as the components of its conditions, with how often each occurs.
 Parts: TypeAlias = "frozenset[tuple[Placed, int]]"
-Rounds: TypeAlias = "frozenset[tuple[Parts, int]]"
+LoopRounds: TypeAlias = "frozenset[tuple[Parts, int]]"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Component:
     equations: frozenset[Expr]
     outputs: int
     wholes: frozenset[Expr] = frozenset()
-    rounds: Rounds = frozenset()
+    rounds: LoopRounds = frozenset()
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Placed:
     outputs: tuple[int, ...]
 
 
-def repeated(rounds: Rounds) -> Placed:
+def repeated(rounds: LoopRounds) -> Placed:
     """The weight of a loop's rounds together, in terms of the first one's."""
     return Placed(Component((), frozenset(), frozenset(), frozenset(), 0, frozenset(), rounds), ())
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.asymptotics import product_asymptotes
-from dpest.exact.inference.component import Component, Rounds, between
+from dpest.exact.inference.component import Component, LoopRounds, between
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
 from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
@@ -95,7 +95,7 @@ def eliminate(component: Component) -> Measure:
     return Measure(state.log_constant, tuple(state.factors), component.outputs)
 
 
-def _series(rounds: Rounds) -> _Number:
+def _series(rounds: LoopRounds) -> _Number:
     """1 / (1 - a), where a is the probability of another round: the sum of a geometric series."""
     again, off = 0.0, 0.0
     for parts, count in rounds:

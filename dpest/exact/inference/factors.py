@@ -19,7 +19,7 @@ from dpest.exact.inference.expressions import Expr, Values, distinct, meetings, 
 from dpest.exact.inference.gaps import differences, log_gap
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.logspace import Floats, log_sum
-from dpest.numerics.quadrature import Integrals, LogFunction, Rows, integrate, with_tails
+from dpest.numerics.quadrature import Integrals, LogFunction, RowNumbers, integrate, with_tails
 from dpest.numerics.rationals import exact
 
 LOG_REACH = -3000.0  # integrals leave out at most this much of a draw's mass, as a logarithm
@@ -262,7 +262,7 @@ class Integral(Factor):
         high = np.minimum(_rowwise([e.at(values) for e in self.uppers], rows, np.inf, np.minimum), last)
         columns = np.clip(columns, low[:, None], np.maximum(low, high)[:, None])
 
-        def log_f(row: Rows, x: Floats) -> Answer:
+        def log_f(row: RowNumbers, x: Floats) -> Answer:
             here = {v: np.asarray(a)[row][:, None] for v, a in values.items()}
             here[self.draw] = x
             out = law.log_density(x)

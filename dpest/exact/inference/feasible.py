@@ -11,7 +11,7 @@ from dpest.numerics.rationals import ONE, Rational, exact
 
 _MOST = 2000  # inequalities that one elimination step may leave; beyond, nothing is claimed
 
-Row = tuple[dict[int, Rational], Rational, bool]  # terms + constant >= 0, or > 0 where strict
+Inequality = tuple[dict[int, Rational], Rational, bool]  # terms + constant >= 0, or > 0 where strict
 
 
 def contradictory(bounds: Iterable[Bound], laws: Sequence[Law]) -> bool:
@@ -37,14 +37,14 @@ def contradictory(bounds: Iterable[Bound], laws: Sequence[Law]) -> bool:
         rows = [r for r in rows if v not in r[0]] + [_combined(a, b, v) for a in lower for b in upper]
 
 
-def _row(b: Bound, laws: Sequence[Law]) -> Row:
+def _row(b: Bound, laws: Sequence[Law]) -> Inequality:
     smooth = any(v >= 0 and not laws[v].discrete for v, _ in b.expression.terms)
     return dict(b.expression.terms), b.expression.constant, smooth
 
 
-def _support(v: int, law: Law) -> list[Row]:
+def _support(v: int, law: Law) -> list[Inequality]:
     low, high = law.support
-    out: list[Row] = []
+    out: list[Inequality] = []
     if math.isfinite(low):
         out.append(({v: ONE}, -exact(low), not law.discrete))
     if math.isfinite(high):
@@ -52,8 +52,8 @@ def _support(v: int, law: Law) -> list[Row]:
     return out
 
 
-def _distinct(rows: Iterable[Row]) -> list[Row]:
-    seen: dict[object, Row] = {}
+def _distinct(rows: Iterable[Inequality]) -> list[Inequality]:
+    seen: dict[object, Inequality] = {}
     for terms, constant, strict in rows:
         lead = abs(next(iter(sorted(terms.items())))[1])
         scaled = {v: c / lead for v, c in terms.items()}
@@ -62,7 +62,7 @@ def _distinct(rows: Iterable[Row]) -> list[Row]:
     return list(seen.values())
 
 
-def _cheapest(rows: list[Row]) -> int:
+def _cheapest(rows: list[Inequality]) -> int:
     def price(v: int) -> int:
         up = sum(1 for r in rows if r[0].get(v, 0) > 0)
         down = sum(1 for r in rows if r[0].get(v, 0) < 0)
@@ -71,7 +71,7 @@ def _cheapest(rows: list[Row]) -> int:
     return min(sorted({v for r in rows for v in r[0]}), key=price)
 
 
-def _combined(a: Row, b: Row, v: int) -> Row:
+def _combined(a: Inequality, b: Inequality, v: int) -> Inequality:
     """The sum of two inequalities in which the variable cancels."""
     x, y = -b[0][v], a[0][v]
     terms = {w: x * a[0].get(w, 0) + y * b[0].get(w, 0) for w in {*a[0], *b[0]} if w != v}

@@ -22,7 +22,8 @@ _NARROW = 1e-6  # in scales: intervals up to here are a density times a width, o
 def log_gap(law: Continuous, low: Floats | float, high: Floats | float, width: Floats | float) -> tuple[Floats, Floats]:
     """ln P(low < X < high) and its relative error, where the width is known better than the ends."""
     low, high, width = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float), np.asarray(width, float))
-    out, error = law.log_interval(low, high), _width_error(low, high, law.scale)
+    out = law.log_interval(low, high)
+    error = _width_error(low, high, law.scale) + law.interval_error(low, high, out)
     narrow = (width > 0) & (width < _NARROW * law.scale) & np.isfinite(low)
     if np.any(narrow):
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -18,7 +18,7 @@ import numpy as np
 from dpest.laws.continuous import Gaussian, Laplace, Logistic
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
-from dpest.numerics.quadrature import Rows, integrate, with_tails
+from dpest.numerics.quadrature import RowNumbers, integrate, with_tails
 from dpest.numerics.rationals import Rational
 
 _REACH = -3000.0  # ln of the density at which a law ends: quotients are asked for far out, where a denominator is close to 0
@@ -85,7 +85,7 @@ class BoundedDraw:
         """ln of the density, zero outside the bounds."""
         return np.where((x >= self.low) & (x <= self.high), self.log_density(x), -np.inf)
 
-    def log_within(self, x: Floats, span: Span, which: Which) -> Floats:
+    def log_within(self, x: Floats, span: QuotientSpan, which: Which) -> Floats:
         """ln of f(z x) e^(-tilt (z - middle)) for the z of a span at which it is largest or smallest."""
         a, b = span.low * x, span.high * x
         low, high = np.minimum(a, b), np.maximum(a, b)
@@ -117,16 +117,16 @@ class BoundedDraw:
 
 
 @dataclass(frozen=True, eq=False)
-class Span:
+class QuotientSpan:
     """Intervals of z, and by how much ln p grows along each: what both laws share of that is taken out."""
 
     low: Floats
     high: Floats
     tilt: Floats
 
-    def rows(self, row: Rows) -> Span:
+    def rows(self, row: RowNumbers) -> QuotientSpan:
         """Some of the intervals, as columns."""
-        return Span(self.low[row][:, None], self.high[row][:, None], self.tilt[row][:, None])
+        return QuotientSpan(self.low[row][:, None], self.high[row][:, None], self.tilt[row][:, None])
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ class Share:
                 logs = np.where(z == 0, -np.inf, logs)
             return logs + self.log_weight + self._outside(chart, z), np.full(z.shape, self.error + 1e-15)
         own, other = self._roles(chart)
-        logs, error = _integral(own, other, Span(z, z, np.zeros(z.shape)), None)
+        logs, error = _integral(own, other, QuotientSpan(z, z, np.zeros(z.shape)), None)
         return logs + self.log_weight + self._outside(chart, z), error + self.error
 
-    def within(self, chart: Chart, span: Span, which: Which) -> tuple[Floats, Floats]:
+    def within(self, chart: Chart, span: QuotientSpan, which: Which) -> tuple[Floats, Floats]:
         """The same at its largest or smallest over intervals, tilted; no interval reaches across an end of the quotient."""
         outside = self._outside(chart, 0.5 * (span.low + span.high))
         if not isinstance(self.bottom, BoundedDraw):
@@ -179,23 +179,23 @@ class Share:
         assert isinstance(self.bottom, BoundedDraw)
         return (self.bottom, self.top) if chart is Chart.Y else (self.top, self.bottom)
 
-    def _fixed(self, k: float, chart: Chart, span: Span, which: Which) -> Floats:
+    def _fixed(self, k: float, chart: Chart, span: QuotientSpan, which: Which) -> Floats:
         """The density of T / k: |k| f(k y), or |k| f(k / t) / t^2."""
         sign = 1.0 if which is Which.MOST else -1.0
         room = sign * 0.5 * np.abs(span.tilt) * (span.high - span.low)
         one = np.ones(())
         if chart is Chart.Y:
-            flat = Span(k * span.low, k * span.high, np.zeros(span.low.shape))
+            flat = QuotientSpan(k * span.low, k * span.high, np.zeros(span.low.shape))
             return self.top.log_within(one, flat, which) + math.log(abs(k)) + room
         touches = (span.low <= 0) & (span.high >= 0)
         a, b = np.where(touches, 1.0, span.low), np.where(touches, 1.0, span.high)
-        inside = self.top.log_within(one, Span(k / b, k / a, np.zeros(a.shape)), which) + math.log(abs(k)) + room
+        inside = self.top.log_within(one, QuotientSpan(k / b, k / a, np.zeros(a.shape)), which) + math.log(abs(k)) + room
         squares = -2 * np.log(np.abs(a)), -2 * np.log(np.abs(b))
         pick = np.maximum(*squares) if which is Which.MOST else np.minimum(*squares)
         return np.where(touches, np.inf if which is Which.MOST else -np.inf, inside + pick)
 
 
-def _integral(own: BoundedDraw, other: BoundedDraw, span: Span, which: Which | None) -> tuple[Floats, Floats]:
+def _integral(own: BoundedDraw, other: BoundedDraw, span: QuotientSpan, which: Which | None) -> tuple[Floats, Floats]:
     """The integral of |x| f_own(x) f_other(z x) over x: at z, or enclosed over intervals; and its relative error."""
     low, high = span.low, span.high
     rows = low.size
@@ -208,7 +208,7 @@ def _integral(own: BoundedDraw, other: BoundedDraw, span: Span, which: Which | N
     widest = float(np.maximum(np.abs(low), np.abs(high)).max(initial=0.0))
     finest = min(own.scale, other.scale / widest if widest else math.inf)
 
-    def log_f(row: Rows, x: Floats) -> tuple[Floats, Floats | float]:
+    def log_f(row: RowNumbers, x: Floats) -> tuple[Floats, Floats | float]:
         here = span.rows(row)
         with np.errstate(divide="ignore"):
             size = np.log(np.abs(x))
@@ -231,7 +231,7 @@ def density(shares: tuple[Share, ...], chart: Chart, z: Floats) -> Answer:
     return _sum([s.at(chart, z) for s in shares])
 
 
-def enclosed(shares: tuple[Share, ...], chart: Chart, span: Span, which: Which) -> Answer:
+def enclosed(shares: tuple[Share, ...], chart: Chart, span: QuotientSpan, which: Which) -> Answer:
     """ln of the sum of the cases, at most or at least, over intervals; tilted."""
     return _sum([s.within(chart, span, which) for s in shares])
 

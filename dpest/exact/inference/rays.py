@@ -52,14 +52,14 @@ class Ray:
         return {self.variable: np.array([float(self.origin) + self.side * self.start])}
 
 
-Line = tuple[Rational, Rational]
+OffsetAndSlope = tuple[Rational, Rational]
 
 
 class Unsettled(Exception):
     """Another bound takes over beyond the start."""
 
 
-def active(bounds: Sequence[Expr], ray: Ray, sign: int) -> Line | None:
+def active(bounds: Sequence[Expr], ray: Ray, sign: int) -> OffsetAndSlope | None:
     """The bound that is the tightest for all t from the start on; None without bounds."""
     lines = [ray.line(e) for e in bounds]
     if not lines:

@@ -14,7 +14,7 @@ from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Expansion, Ratio
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Factor
-from dpest.exact.inference.ratio import BoundedDraw, Chart, Share, Span, Which, density, enclosed
+from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.loss.blocks import Block, BlockLaw, Measures
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
@@ -202,7 +202,7 @@ class _RatioSearch:
         ends = np.stack([density(self.p, chart, z)[0] for z in (low, high)])
         with np.errstate(invalid="ignore"):
             tilt = (ends[1] - ends[0]) / (high - low)
-        span = Span(low, high, np.where(np.isfinite(tilt), tilt, 0.0))
+        span = QuotientSpan(low, high, np.where(np.isfinite(tilt), tilt, 0.0))
         out = []
         for one, other in ((self.p, self.q), (self.q, self.p)):
             most, e = enclosed(one, chart, span, Which.MOST)

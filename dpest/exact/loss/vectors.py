@@ -32,7 +32,7 @@ _FAR = 64.0  # scales out at which the densities of a limit are shown
 _OPEN = exact(1e-6)
 _MOST_INTEGRALS = 2  # nested ones that are worth it for showing a density
 
-Rows = tuple[tuple[tuple[int, Rational], ...], ...]
+RowTerms = tuple[tuple[tuple[int, Rational], ...], ...]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ReleasedRows:
     """rows of draws and outputs + constants == 0."""
 
     laws: tuple[Law, ...]
-    rows: Rows
+    rows: RowTerms
     constants: tuple[Rational, ...]
 
 

@@ -29,7 +29,7 @@ class PairKind:
 
 
 @dataclass(frozen=True)
-class Step:
+class ProofStep:
     """A region of the source is carried to a region of the target, at a cost; or the two cells never meet."""
 
     case: int
@@ -50,7 +50,7 @@ class Certificate:
     inputs: tuple[tuple[str, UnknownInput], ...]  # what each unknown is, in words
     programs: tuple[tuple[Region, ...], ...]  # the regions of the mechanism, for each length of data
     cases: tuple[PairKind, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ProofStep, ...]
     bound: Rational
     digest: str
     runs: Callable[[Certificate, int, int], list[str]] | None = field(default=None, compare=False, repr=False)

@@ -9,7 +9,7 @@ from dpest.exact.inference.expressions import number
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
-from dpest.exact.proof.certificate import Certificate, PairKind, Step
+from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
 from dpest.exact.proof.policy import Policy, cost_of, is_whole
 from dpest.exact.proof.ranges import Range
@@ -43,7 +43,7 @@ def faults(certificate: Certificate) -> list[str]:
     return out
 
 
-def _step_fault(certificate: Certificate, step: Step) -> str | None:
+def _step_fault(certificate: Certificate, step: ProofStep) -> str | None:
     try:
         case = certificate.cases[step.case]
         source = certificate.programs[case.source][step.source]
@@ -231,7 +231,7 @@ def _missing(certificate: Certificate) -> list[str]:
     return out
 
 
-def _target(certificate: Certificate, step: Step) -> Region:
+def _target(certificate: Certificate, step: ProofStep) -> Region:
     return certificate.programs[certificate.cases[step.case].target][step.target]
 
 
@@ -239,7 +239,7 @@ def _cell_key(region: Region) -> frozenset[Row]:
     return frozenset(cell(region))
 
 
-def total(steps: Iterable[Step], programs: Sequence[Sequence[Region]], cases: Sequence[PairKind]) -> Rational:
+def total(steps: Iterable[ProofStep], programs: Sequence[Sequence[Region]], cases: Sequence[PairKind]) -> Rational:
     """The bound that the steps prove: the largest cost, added up over groups of outputs that share no draw.
 
     What arrives in one region from several is added up as probabilities are.

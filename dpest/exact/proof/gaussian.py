@@ -24,12 +24,12 @@ from dpest.laws.law import Law
 from dpest.numerics.links import Links
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
-Column: TypeAlias = tuple[str, int]  # ("d", input): its change; ("q", input): its value; ("1", 0): a constant
-Equation: TypeAlias = tuple[tuple[tuple[Any, Rational], ...], tuple[tuple[Column, Rational], ...]]
+ColumnName: TypeAlias = tuple[str, int]  # ("d", input): its change; ("q", input): its value; ("1", 0): a constant
+Equation: TypeAlias = tuple[tuple[tuple[Any, Rational], ...], tuple[tuple[ColumnName, Rational], ...]]
 
 Key = TypeVar("Key")
 
-CONSTANT: Column = ("1", 0)
+CONSTANT: ColumnName = ("1", 0)
 _MOST_CELLS = 30  # conditions on inputs alone: pairs of cells are looked at one by one
 _MOST_EQUATIONS = 150  # independent ones of one case: they are solved in rationals
 _MOST_VERTICES = 10  # columns of which every combination of ends is looked at
@@ -41,9 +41,9 @@ class ShiftedCells:
 
     name: str
     sigmas: tuple[Rational, ...]  # of the draws that are shifted
-    ranges: tuple[tuple[Column, Range], ...]
+    ranges: tuple[tuple[ColumnName, Range], ...]
     equations: tuple[Equation, ...]  # over draws by number: sum of c * shift = right side, for each column
-    shifts: tuple[tuple[tuple[Column, Rational], ...], ...]  # of each draw, as a combination of columns
+    shifts: tuple[tuple[tuple[ColumnName, Rational], ...], ...]  # of each draw, as a combination of columns
 
     def holds(self) -> bool:
         """Whether the shift keeps every condition and every released value, in rational arithmetic."""
@@ -84,12 +84,12 @@ class ShiftedCells:
         # Each draw at its own worst end: never less than the truth.
         return sum((max(self._length(v, self._end(v, sign)) for sign in (ONE, -ONE)) for v in draws), ZERO)
 
-    def _end(self, v: int, sign: Rational) -> dict[Column, Rational | None]:
+    def _end(self, v: int, sign: Rational) -> dict[ColumnName, Rational | None]:
         """The ends of the ranges at which a draw is shifted most in one direction."""
         ranges = dict(self.ranges)
         return {c: ranges[c][1 if sign * x > 0 else 0] for c, x in self.shifts[v]}
 
-    def _length(self, v: int, at: Mapping[Column, Rational | None]) -> Rational:
+    def _length(self, v: int, at: Mapping[ColumnName, Rational | None]) -> Rational:
         s = sum((x * (at[c] or ZERO) for c, x in self.shifts[v]), ZERO)
         return (s / self.sigmas[v]) ** 2
 
@@ -170,7 +170,7 @@ def _cases(traced: Traced) -> Iterator[ShiftedCells | None]:
         if len(source) * len(target) > _MOST_CELLS**2:
             yield None
             return
-        ranges: dict[Column, Range] = {("d", v): r for v, r in case.box.moves} | {CONSTANT: (ONE, ONE)}
+        ranges: dict[ColumnName, Range] = {("d", v): r for v, r in case.box.moves} | {CONSTANT: (ONE, ONE)}
         ranges |= {("q", v): ends(*law.support) for v, law in laws.items()}
         for own, regions in source.items():
             for other, others in target.items():
@@ -207,7 +207,7 @@ def _conditions(region: Region) -> dict[Terms, Row]:
 
 
 def _shifted(
-    name: str, pairs: Iterable[tuple[Region, Region]], moved: set[int], ranges: Mapping[Column, Range]
+    name: str, pairs: Iterable[tuple[Region, Region]], moved: set[int], ranges: Mapping[ColumnName, Range]
 ) -> ShiftedCells | None:
     equations: dict[Equation, None] = {}
     for a, b in pairs:
@@ -239,7 +239,7 @@ def _equation(
 ) -> Equation | None:
     """What a shift must meet for the second expression at (v + s, q + d) to equal the first at (v, q)."""
     mine, theirs = dict(first.terms), dict(second.terms)
-    right: dict[Column, Rational] = {}
+    right: dict[ColumnName, Rational] = {}
     if first.constant != second.constant:
         right[CONSTANT] = first.constant - second.constant
     draws = []
@@ -259,7 +259,7 @@ def _equation(
     return tuple(draws), tuple(sorted(right.items()))
 
 
-def _solved(name: str, equations: Sequence[Equation], ranges: Mapping[Column, Range]) -> ShiftedCells | None:
+def _solved(name: str, equations: Sequence[Equation], ranges: Mapping[ColumnName, Range]) -> ShiftedCells | None:
     """The shortest shift that meets all equations: W A' (A W A')^-1 applied to the right sides, in rationals."""
     labels = sorted({label for terms, _ in equations for label, _ in terms}, key=lambda x: (x[0], x[1].sigma))
     number = {label: k for k, label in enumerate(labels)}
@@ -270,7 +270,7 @@ def _solved(name: str, equations: Sequence[Equation], ranges: Mapping[Column, Ra
     gram = [({j: _dot(a, b, weights) for j, (b, _) in enumerate(rows)}, dict(right)) for a, right in rows]
     multipliers = independent([({j: c for j, c in terms.items() if c}, right) for terms, right in gram])
     assert multipliers is not None
-    shifts: list[dict[Column, Rational]] = [{} for _ in labels]
+    shifts: list[dict[ColumnName, Rational]] = [{} for _ in labels]
     for terms, right in multipliers:
         ((j, _),) = terms.items()  # the matrix is invertible, so that every row has one column left
         for v, c in rows[j][0].items():
@@ -286,7 +286,7 @@ def _solved(name: str, equations: Sequence[Equation], ranges: Mapping[Column, Ra
     )
 
 
-Solving: TypeAlias = tuple[dict[int, Rational], dict[Column, Rational]]
+Solving: TypeAlias = tuple[dict[int, Rational], dict[ColumnName, Rational]]
 
 
 def independent(equations: Iterable[Solving]) -> list[Solving] | None:
@@ -325,13 +325,13 @@ def _dot(a: Mapping[int, Rational], b: Mapping[int, Rational], weights: Sequence
     return sum((c * b[v] * weights[v] for v, c in a.items() if v in b), ZERO)
 
 
-def _words(shift: Iterable[tuple[Column, Rational]]) -> str:
+def _words(shift: Iterable[tuple[ColumnName, Rational]]) -> str:
     names = {"d": "the change of input {}", "q": "input {}", "1": "1"}
     return " + ".join(f"{float(x):g} * {names[kind].format(-v)}" for (kind, v), x in shift)
 
 
 def _case_to_dict(case: ShiftedCells) -> dict[str, Any]:
-    def columns(items: Iterable[tuple[Column, Rational]]) -> list[list[Any]]:
+    def columns(items: Iterable[tuple[ColumnName, Rational]]) -> list[list[Any]]:
         return [[kind, v, str(x)] for (kind, v), x in items]
 
     return {
@@ -344,7 +344,7 @@ def _case_to_dict(case: ShiftedCells) -> dict[str, Any]:
 
 
 def _case_from_dict(data: Mapping[str, Any]) -> ShiftedCells:
-    def columns(items: Iterable[Any]) -> tuple[tuple[Column, Rational], ...]:
+    def columns(items: Iterable[Any]) -> tuple[tuple[ColumnName, Rational], ...]:
         return tuple(((kind, int(v)), exact(x)) for kind, v, x in items)
 
     return ShiftedCells(

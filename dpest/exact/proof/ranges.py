@@ -27,8 +27,8 @@ from dpest.lang.nodes import linear as as_linear
 from dpest.numerics.elementary import Elementary, Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor
 
-End: TypeAlias = Rational | None  # None: no bound on this side
-Range: TypeAlias = tuple[End, End]
+RangeEnd: TypeAlias = Rational | None  # None: no bound on this side
+Range: TypeAlias = tuple[RangeEnd, RangeEnd]
 
 NOTHING: Range = (ZERO, ZERO)
 ANYTHING: Range = (None, None)
@@ -142,8 +142,8 @@ def _rounded(change: Range, rounding: Rounding) -> Range:
 
 
 def _sum(parts: Iterable[tuple[Range, Rational]], constant: Rational) -> Range:
-    low: End = constant
-    high: End = constant
+    low: RangeEnd = constant
+    high: RangeEnd = constant
     for (a, b), c in parts:
         if c < 0:
             a, b = b, a
@@ -174,16 +174,16 @@ def _image(function: Elementary, within: Range) -> Range:
     return (None if low is None else low**power), (None if high is None else high**power)
 
 
-def _known(x: End) -> list[Rational]:
+def _known(x: RangeEnd) -> list[Rational]:
     return [] if x is None else [x]
 
 
-def _most(numbers: list[End] | list[Rational]) -> End:
+def _most(numbers: list[RangeEnd] | list[Rational]) -> RangeEnd:
     """The largest; None where one of them is unbounded or there are none."""
     known = [x for x in numbers if x is not None]
     return max(known) if known and len(known) == len(numbers) else None
 
 
-def _least(numbers: list[End] | list[Rational]) -> End:
+def _least(numbers: list[RangeEnd] | list[Rational]) -> RangeEnd:
     known = [x for x in numbers if x is not None]
     return min(known) if known and len(known) == len(numbers) else None

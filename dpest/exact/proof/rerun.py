@@ -22,7 +22,7 @@ from dpest.trace.execute import execute
 from dpest.trace.outputs import Flat
 
 if TYPE_CHECKING:
-    from dpest.exact.proof.certificate import Certificate, PairKind, Step
+    from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
     from dpest.exact.proof.upper import ProofQuestion, Traced
 
 _NEAR = 1e-9  # conditions this close to a tie are left out: the program's own rounding decides them
@@ -160,7 +160,7 @@ class _Rerun:
                 return None
         return out
 
-    def _steps(self, regions: Sequence[int]) -> list[Step]:
+    def _steps(self, regions: Sequence[int]) -> list[ProofStep]:
         return [s for s in self.certificate.steps if s.case == self.number and s.source in regions]
 
 

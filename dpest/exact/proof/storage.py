@@ -195,7 +195,7 @@ def _read_box(data: Mapping[str, Any]) -> Box:
 
 
 def _read_step(data: Mapping[str, Any]) -> Any:
-    from dpest.exact.proof.certificate import Step
+    from dpest.exact.proof.certificate import ProofStep
 
     policy = None
     if "shifts" in data:
@@ -210,4 +210,4 @@ def _read_step(data: Mapping[str, Any]) -> Any:
             tuple((_read_terms(up), _read_terms(down)) for up, down in x["pricing"]),
         )
     apart = _read_terms(data["apart"]) if "apart" in data else None
-    return Step(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]))
+    return ProofStep(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]))

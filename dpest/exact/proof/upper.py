@@ -12,7 +12,7 @@ from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
 from dpest.exact.inference.cases import MOST_CASES
 from dpest.exact.proof.adjacency import Box, Inputs, boxes, unknown_inputs, whole_box
 from dpest.exact.proof.cells import cell, refined
-from dpest.exact.proof.certificate import Certificate, PairKind, Step
+from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
 from dpest.exact.proof.checking import total
 from dpest.exact.proof.cross import apart, cross
 from dpest.exact.proof.folding import Known
@@ -231,7 +231,7 @@ def _in_maxima(question: ProofQuestion, traced: Traced) -> Traced | None:
 
 
 def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
-    steps: list[Step] = []
+    steps: list[ProofStep] = []
     known: Known = {}
     total_ = sum(len(traced.programs[case.source]) for case in traced.cases)
     done = 0
@@ -291,7 +291,7 @@ class _Carrier:
         self.crossings = 0
         self.separate: dict[Any, Any] = {}
 
-    def steps(self, at: Callable[[int], None]) -> list[Step] | Obstacle:
+    def steps(self, at: Callable[[int], None]) -> list[ProofStep] | Obstacle:
         """One step for each region of the source and each cell of the target, or the region that resisted."""
         out = []
         for i, region in enumerate(self.source):
@@ -305,22 +305,24 @@ class _Carrier:
                 out.append(step)
         return out
 
-    def _to_itself(self, i: int, region: Region) -> Step | None:
+    def _to_itself(self, i: int, region: Region) -> ProofStep | None:
         policy = cheapest_policy(region, self.case.box, self.laws, self.known)
         cost = None if policy is None else cost_of(policy, region.law, self.case.box)
         if cost is not None:
-            return Step(self.number, i, i, policy, None, None, cost)
+            return ProofStep(self.number, i, i, policy, None, None, cost)
         # Inputs that both lie in one cell may be closer to each other than adjacent ones are: `x` in [0, 1], any change.
         found = cross(region, region, self.case.box, self.laws) if cell(region) and self._may_cross() else None
-        return None if found is None else Step(self.number, i, i, None, found, None, found.cost)
+        return None if found is None else ProofStep(self.number, i, i, None, found, None, found.cost)
 
-    def _across(self, i: int, region: Region, own: frozenset[Row], key: frozenset[Row], members: Sequence[int]) -> Step | None:
+    def _across(
+        self, i: int, region: Region, own: frozenset[Row], key: frozenset[Row], members: Sequence[int]
+    ) -> ProofStep | None:
         if (own, key) not in self.separate:
             rows = apart([r for r in region.rows if r in own], _ordered(self.target[members[0]], key), self.case.box, self.laws)
             self.separate[own, key] = contradiction(rows, ())
         reason = self.separate[own, key]
         if reason is not None:
-            return Step(self.number, i, members[0], None, None, reason, ZERO)
+            return ProofStep(self.number, i, members[0], None, None, reason, ZERO)
         best = None
         for j in members:
             if self.target[j].key != region.key:
@@ -329,7 +331,7 @@ class _Carrier:
                 return None
             found = cross(region, self.target[j], self.case.box, self.laws)
             if found is not None and (best is None or found.cost < best.cost):
-                best = Step(self.number, i, j, None, found, None, found.cost)
+                best = ProofStep(self.number, i, j, None, found, None, found.cost)
         return best
 
     def _may_cross(self) -> bool:

@@ -11,7 +11,7 @@ from dpest.numerics.rationals import Rational
 from dpest.trace.columns import NAN_KEY
 
 if TYPE_CHECKING:
-    from dpest.exact.proof.certificate import Certificate, Step
+    from dpest.exact.proof.certificate import Certificate, ProofStep
     from dpest.exact.proof.upper import Upper
 
 _MOST_GROUPS = 12  # kinds of path that a proof in words shows: a screenful
@@ -26,7 +26,7 @@ def proof_text(certificate: Certificate) -> str:
         "Draws are z1, z2, ... in the order in which they are made; d[x] is the change of input x. Each shift below carries",
         "every run on the first input to a run on the second with the same output; it costs at most what is stated.",
     ]
-    groups: dict[Any, list[Step]] = {}
+    groups: dict[Any, list[ProofStep]] = {}
     for step in certificate.steps:
         if step.apart is None:
             groups.setdefault(_kind(certificate, step), []).append(step)
@@ -42,7 +42,7 @@ def _input_names(certificate: Certificate) -> dict[int, str]:
     return {-1 - i: words for i, (words, _) in enumerate(certificate.inputs)}
 
 
-def _kind(certificate: Certificate, step: Step) -> Any:
+def _kind(certificate: Certificate, step: ProofStep) -> Any:
     """Equal for steps that shift draws of the same laws in the same way."""
     region = certificate.programs[certificate.cases[step.case].source][step.source]
     if step.policy is None:
@@ -54,7 +54,7 @@ def _kind(certificate: Certificate, step: Step) -> Any:
     return (step.cost, tuple(sorted(shifts)))
 
 
-def _paragraph(certificate: Certificate, group: list[Step], names: Mapping[int, str]) -> Iterable[str]:
+def _paragraph(certificate: Certificate, group: list[ProofStep], names: Mapping[int, str]) -> Iterable[str]:
     step = group[0]
     case = certificate.cases[step.case]
     region = certificate.programs[case.source][step.source]
@@ -85,7 +85,7 @@ def _row(row: Row, names: Mapping[int, str]) -> str:
     return f"{_sum(row.terms, row.constant, names)} {'>' if row.strict else '>='} 0"
 
 
-def _shifts(step: Step, region: Region, names: Mapping[int, str]) -> str:
+def _shifts(step: ProofStep, region: Region, names: Mapping[int, str]) -> str:
     out = []
     if step.policy is not None:
         for v, s in step.policy.items():

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dpest.exact.inference.expressions import Expr, number
 from dpest.exact.proof.cells import cell
-from dpest.exact.proof.certificate import PairKind, Step
+from dpest.exact.proof.certificate import PairKind, ProofStep
 from dpest.exact.proof.cross import conditions
 from dpest.exact.proof.policy import Policy
 from dpest.exact.proof.regions import Region, Row
@@ -77,7 +77,7 @@ def _targets(upper: Upper) -> list[_Target]:
         return [(upper.obstacle.case, upper.obstacle.region, {})]
     proof = upper.dearest or upper.certificate
     assert proof is not None
-    by_case: dict[int, dict[int, list[Step]]] = {}
+    by_case: dict[int, dict[int, list[ProofStep]]] = {}
     for step in proof.steps:
         if step.apart is None:
             region = _region(upper.traced, step)
@@ -98,22 +98,22 @@ def _targets(upper: Upper) -> list[_Target]:
 _Target = tuple[PairKind, Region, Policy]
 
 
-def _region(traced: Traced, step: Step) -> Region:
+def _region(traced: Traced, step: ProofStep) -> Region:
     return traced.programs[traced.cases[step.case].source][step.source]
 
 
-def _near(steps: Sequence[Step]) -> list[Step]:
+def _near(steps: Sequence[ProofStep]) -> list[ProofStep]:
     most = max(s.cost for s in steps)
     return [s for s in steps if s.cost >= most * (1 - _NEAR)]
 
 
-def _agreeing(traced: Traced, near: Sequence[Sequence[Step]]) -> list[tuple[Step, ...]]:
+def _agreeing(traced: Traced, near: Sequence[Sequence[ProofStep]]) -> list[tuple[ProofStep, ...]]:
     """Combinations of steps of independent groups, those first whose conditions pull the inputs the same way."""
     if len(near) == 1:
         return [(s,) for s in near[0]]
     pulls = {id(s): _pulls(_region(traced, s)) for steps in near for s in steps}
 
-    def conflicts(combination: tuple[Step, ...]) -> int:
+    def conflicts(combination: tuple[ProofStep, ...]) -> int:
         signs = [pulls[id(s)] for s in combination]
         return sum((v, not up) in signs[0] for other in signs[1:] for v, up in other)
 
@@ -132,7 +132,7 @@ def _conflicts(region: Region) -> int:
     return sum((v, not up) in pulls for v, up in pulls)
 
 
-def _united(traced: Traced, steps: Sequence[Step]) -> _Target:
+def _united(traced: Traced, steps: Sequence[ProofStep]) -> _Target:
     """Regions of independent groups of outputs as one."""
     found = [_region(traced, s) for s in steps]
     policy: Policy = {}

@@ -14,7 +14,7 @@ from dpest.errors import UnsupportedOperation
 from dpest.lang.dist import RUN
 from dpest.lang.generators import draws, standard
 
-Law = Callable[..., Any]
+LawMaker = Callable[..., Any]
 _LEGACY = np.random.RandomState  # by this name also while others stand at NumPy's
 
 _OF_NUMPY = (
@@ -28,8 +28,8 @@ _OF_RANDOM = (
     *("shuffle", "triangular", "betavariate", "gammavariate", "lognormvariate", "paretovariate", "weibullvariate"),
     "binomialvariate",
 )
-NUMPY: dict[str, Law] = {name: getattr(draws, name) for name in _OF_NUMPY}
-LEGACY: dict[str, Law] = {
+NUMPY: dict[str, LawMaker] = {name: getattr(draws, name) for name in _OF_NUMPY}
+LEGACY: dict[str, LawMaker] = {
     **{name: law for name, law in NUMPY.items() if name != "integers"},
     "rand": draws.rand,
     "randn": draws.randn,
@@ -38,7 +38,7 @@ LEGACY: dict[str, Law] = {
     "sample": draws.random,
     "ranf": draws.random,
 }
-STANDARD: dict[str, Law] = {
+STANDARD: dict[str, LawMaker] = {
     **{name: getattr(standard, name) for name in _OF_RANDOM},
     "normalvariate": standard.gauss,
     "_randbelow": draws.integers,
@@ -102,7 +102,7 @@ def _same(x: Any) -> Any:
     return x
 
 
-def _method(name: str, law: Law | None) -> Any:
+def _method(name: str, law: LawMaker | None) -> Any:
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
         real = self._real()
         if real is not None:
@@ -115,7 +115,7 @@ def _method(name: str, law: Law | None) -> Any:
     return method
 
 
-def _methods(base: type, laws: Mapping[str, Law]) -> dict[str, Any]:
+def _methods(base: type, laws: Mapping[str, LawMaker]) -> dict[str, Any]:
     """Every public method of a generator's class: as a draw, or refused."""
     names = {name for name in dir(base) if not name.startswith("_") and callable(getattr(base, name))}
     return {name: _method(name, laws.get(name)) for name in (names | set(laws)) - {"seed"}}
@@ -172,7 +172,7 @@ def _no_init(self: Any, *args: Any) -> None:
     """A stand-in has no seed."""
 
 
-def _class(name: str, real: Any, laws: Mapping[str, Law], made: Any, **more: Any) -> Any:
+def _class(name: str, real: Any, laws: Mapping[str, LawMaker], made: Any, **more: Any) -> Any:
     body = {"real_class": real, "made": classmethod(made), "original": None, "make": staticmethod(real), "seed": _seed}
     return type(name, (StandIn, real), {**_methods(real, laws), **body, **more})
 

@@ -19,7 +19,7 @@ from dpest.sampling.runs.copies import restored, snapshot
 from dpest.sampling.runs.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
 from dpest.sampling.runs.randomness import in_turn, kept_globals, own_caches, own_generators, seed_all
 from dpest.sampling.runs.rows import Rows
-from dpest.sampling.runs.sources import SampleRun, Spot, TracedSampler, Tree
+from dpest.sampling.runs.sources import PathTree, SampleRun, Spot, TracedSampler
 from dpest.sampling.runs.step import CallByCall, Stepping
 from dpest.sampling.runs.watch import MechanismHangs, deadline
 from dpest.trace.execute import execute_as_it_stands
@@ -203,7 +203,7 @@ def as_traced(plain: Sampler, data: Any) -> Sampler:
     """The same mechanism sampled by its trace, if it is written with dpest draws; otherwise as it is."""
     if plain.form is not Form.PLAIN:
         return plain
-    run = SampleRun(Rows.start(1, stream(0)), Spot(), [], Tree())
+    run = SampleRun(Rows.start(1, stream(0)), Spot(), [], PathTree())
     try:
         with kept_globals():
             seed_all((), stream(0))

@@ -12,10 +12,10 @@ from dpest.laws.law import Law
 from dpest.numerics.rationals import exact
 from dpest.run.streams import stream
 from dpest.sampling.runs.rows import Rows
-from dpest.sampling.runs.sources import SampleRun, Spot, Tree
+from dpest.sampling.runs.sources import PathTree, SampleRun, Spot
 from dpest.trace.against_program import (
-    Program,
     Rounds,
+    RunProgram,
     compare_leaves,
     draws_in_words,
     mismatch,
@@ -29,7 +29,7 @@ from dpest.trace.replay import Unusual
 from dpest.trace.valuation import Value
 
 
-def check_sampling(program: Program, seconds: float, together: bool = False) -> int:
+def check_sampling(program: RunProgram, seconds: float, together: bool = False) -> int:
     """The most decisions of one run; raises `TraceMismatch` where rows are not what the program returns."""
     source = NumberSource(stream(SEED))
     rounds = Rounds(seconds)
@@ -47,7 +47,7 @@ def check_sampling(program: Program, seconds: float, together: bool = False) -> 
     return most
 
 
-def _compare(program: Program, run: _OneRow, output: Flat) -> bool:
+def _compare(program: RunProgram, run: _OneRow, output: Flat) -> bool:
     """Whether one row, with the numbers of a plain run, could be compared with what the program returned on them."""
     plain = run.plain
     with np.errstate(all="ignore"):
@@ -61,7 +61,7 @@ def _compare(program: Program, run: _OneRow, output: Flat) -> bool:
     return True
 
 
-def _repeat(program: Program, source: NumberSource, first: PlainRun, output: Flat) -> None:
+def _repeat(program: RunProgram, source: NumberSource, first: PlainRun, output: Flat) -> None:
     """The first run once more, after all others: a state that has settled since then shows here."""
     again = PlainRun(source, script=first.drawn)
     again.outside = first.outside  # random values from before the run keep theirs
@@ -75,7 +75,7 @@ class _OneRow(SampleRun):
     """A run on stand-ins over a single row, in which every draw has the number that a plain run drew."""
 
     def __init__(self, plain: PlainRun, together: bool = False) -> None:
-        super().__init__(Rows.start(1, stream(SEED)), Spot(), [], Tree(), together)
+        super().__init__(Rows.start(1, stream(SEED)), Spot(), [], PathTree(), together)
         self.plain = plain
         self.made = 0
 

@@ -51,7 +51,7 @@ class TracedSampler:
         self.mechanism = mechanism
         self.params = dict(params or {})
         self.together = together  # whether sides of `if` statements are kept together; None until `check` knows
-        self._trees: dict[int, tuple[Any, Tree]] = {}
+        self._trees: dict[int, tuple[Any, PathTree]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TracedSampler, (self.mechanism, self.params, self.together)
@@ -97,14 +97,14 @@ class TracedSampler:
                 except (MechanismError, ExactRefused):
                     self.together = False
 
-    def _tree(self, data: Any) -> Tree:
+    def _tree(self, data: Any) -> PathTree:
         # The data is kept beside its tree, so that no other object can come to have its id.
         known = self._trees.get(id(data))
         if known is None or known[1].spots > MOST_SPOTS:
-            known = self._trees[id(data)] = (data, Tree())
+            known = self._trees[id(data)] = (data, PathTree())
         return known[1]
 
-    def _one_way(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, data: Any) -> RowsOfShape:
+    def _one_way(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: PathTree, data: Any) -> RowsOfShape:
         while isinstance(spot.content, Fork):
             rows, outcome = _part(rows, spot.content, pending)
             spot = spot.content.ways[outcome]
@@ -153,7 +153,7 @@ class Spot:
 
 
 @dataclass(eq=False)
-class Tree:
+class PathTree:
     """The ways through a program on one input that were met so far."""
 
     root: Spot = field(default_factory=Spot)
@@ -196,7 +196,7 @@ def _part(rows: Rows, fork: Fork, pending: list[_Waiting]) -> tuple[Rows, bool]:
 class SampleRun(Replay):
     """One run of the author's function: follows the recorded decisions, then goes one way at each new one."""
 
-    def __init__(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: Tree, together: bool = False) -> None:
+    def __init__(self, rows: Rows, spot: Spot, pending: list[_Waiting], tree: PathTree, together: bool = False) -> None:
         super().__init__(spot.draws, spot.joined)
         self.together = together
         self.rows = rows

@@ -16,7 +16,7 @@ from dpest.sampling.runs.outputs import Batch, Matrix
 from dpest.sampling.scores.cells import Cells
 from dpest.sampling.scores.prior import prior_covariance
 
-Table = NDArray[np.int32]
+CodeTable = NDArray[np.int32]
 
 _HESSIAN_ROWS = 20_000  # of which the curvature is taken: it need not be right, the gradient is
 _FIRST_ROWS = 200_000  # for the first steps, which only lead near
@@ -56,7 +56,7 @@ class Additive:
 class _Data:
     """Rows of cell numbers, with how often each was seen under the first input and in all."""
 
-    codes: Table  # (columns, rows), offset into one array of weights
+    codes: CodeTable  # (columns, rows), offset into one array of weights
     one: Matrix
     both: Matrix
 
@@ -103,21 +103,21 @@ def _evidence(data: _Data, weights: Matrix, precision: Matrix) -> Matrix:
     return np.eye(len(weights)) * min(max(determined / max(float(weights @ weights), 1e-9), 1e-2), 1e5)
 
 
-def _offsets(cells: Sequence[Cells], pooled: bool) -> Table:
+def _offsets(cells: Sequence[Cells], pooled: bool) -> CodeTable:
     sizes = [cells[0].size] if pooled else [c.size for c in cells]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
 
 
-def _codes(cells: Sequence[Cells], batch: Batch, offsets: Table, pooled: bool) -> Table:
+def _codes(cells: Sequence[Cells], batch: Batch, offsets: CodeTable, pooled: bool) -> CodeTable:
     return np.stack([c.codes(batch) + (np.int32(0) if pooled else offsets[j]) for j, c in enumerate(cells)])
 
 
-def _fit(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
+def _fit(cells: Sequence[Cells], data: _Data, offsets: CodeTable) -> Additive:
     with one_thread():
         return _fitted(cells, data, offsets)
 
 
-def _fitted(cells: Sequence[Cells], data: _Data, offsets: Table) -> Additive:
+def _fitted(cells: Sequence[Cells], data: _Data, offsets: CodeTable) -> Additive:
     precision = _precision(data, offsets, [len(c.breaks) + 1 for c in cells])
     weights = np.zeros(len(precision))
     stride = len(data.one) // _FIRST_ROWS | 1
@@ -147,7 +147,7 @@ def _telling(data: _Data, weights: Matrix) -> NDArray[np.bool_]:
     return telling
 
 
-def _precision(data: _Data, offsets: Table, numbers: Sequence[int]) -> Matrix:
+def _precision(data: _Data, offsets: CodeTable, numbers: Sequence[int]) -> Matrix:
     """The inverse prior covariance of all weights, one block per table."""
     size = int(offsets[-1])
     one, both = np.zeros(size), np.zeros(size)
@@ -216,7 +216,7 @@ def _hessian(data: _Data, chance: Matrix, precision: Matrix) -> Matrix:
     return total
 
 
-def _pooled_hessian(codes: Table, curve: Matrix, precision: Matrix) -> Matrix:
+def _pooled_hessian(codes: CodeTable, curve: Matrix, precision: Matrix) -> Matrix:
     """The same where many columns share a small table: by how often each row has each cell."""
     often = np.zeros((len(curve), len(precision)))
     rows = np.arange(len(curve))

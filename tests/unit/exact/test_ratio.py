@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.exact.inference.ratio import BoundedDraw, Chart, Share, Span, Which, density, enclosed
+from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import exact
@@ -57,7 +57,7 @@ def test_an_enclosure_holds_the_density(chart: Chart, top: Continuous) -> None:
     one = (share(5.0, 10.0, top, Laplace(1.0)),)
     low, high = np.array([-2.0, -0.1, 0.3, 0.5, 1.9]), np.array([-1.5, 0.1, 0.4, 0.52, 2.5])
     tilt = np.array([0.3, 0.0, 8.0, -5.0, -1.0])
-    span = Span(low, high, tilt)
+    span = QuotientSpan(low, high, tilt)
     (least, e), (most, f) = (enclosed(one, chart, span, which) for which in (Which.LEAST, Which.MOST))
     for share_of in np.linspace(0.0, 1.0, 9):
         z = low + share_of * (high - low)
