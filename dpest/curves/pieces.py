@@ -36,7 +36,7 @@ _SPREAD = 40.0  # by how much errors of the values at the nodes can grow at the 
 _ROUNDS = 40
 _MOST_CELLS = 60_000  # of one piece: a dozen doubles for each are some 6 MB; beyond, the bracket stays as wide as it is
 _NEGLIGIBLE = -115.0  # ln of the share of both masses below which a cell need not be cut further
-# Panels beyond the cells, for moments of high order, in deviations of the noise: at order t a panel adds at most (0.02 t)^2 / 8 to
+# Panels beyond the cells, for moments of high order, in deviations: at order t a panel adds at most (0.02 t)^2 / 8 to
 # the logarithm of the moment, which is some t^2 / 2 there. Half of it takes twice as many panels.
 _FURTHER = 0.02
 _MOST_FURTHER = 20_000
