@@ -50,7 +50,7 @@ def test_subsampled_gaussians() -> None:
 
 @pytest.mark.slow
 def test_a_thousand_subsampled_gaussians() -> None:
-    between(subsampled_gaussian_curve(0.01, 1.0), gaussian(0.01, 1.0, 1e-4), 1000, [0.5, 1.0, 2.0])
+    between(subsampled_gaussian_curve(0.01, 1.0), gaussian(0.01, 1.0, 2e-5), 1000, [0.5, 1.0, 2.0])
 
 
 def test_there_and_back() -> None:
