@@ -341,4 +341,28 @@ def mechanism(x):
 """,
         ([-3], [0]),
     ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.integers(-2, 2)
+    k2 = d.Dist.from_atoms({-1: 0.25, 0: 0.25, 1: 0.5})
+    v3 = k1 + k2
+    if abs(k1) >= k2 - v3:
+        return None
+    return 'a'
+""",
+        ([0.4], [0.6]),
+    ),
+    Program(
+        "one",
+        """
+def mechanism(x):
+    z1 = d.from_scipy(stats.cauchy(scale=0.05))
+    v2 = x[0] + z1
+    if v2 < 0.1:
+        return 'c' if 3 * v2 >= 0.1 - v2 else None
+""",
+        ([2000000.2], [2000000.3]),
+    ),
 )
