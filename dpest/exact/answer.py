@@ -14,7 +14,7 @@ from typing import Any
 from dpest.errors import ExactRefused, MechanismError
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
-from dpest.exact.loss.compare import Comparison, Loss, OtherProof, compare, is_open
+from dpest.exact.loss.compare import Comparison, Loss, OtherProof, below, compare, is_open
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.undone import undone
 from dpest.exact.loss.witness import describe
@@ -129,7 +129,7 @@ def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = No
     bounds = alignments().bound()
     if bounds is None:
         return found
-    forward, backward = (_capped(x, bound) for x, bound in zip(losses, bounds, strict=True))
+    forward, backward = (below(x, bound) for x, bound in zip(losses, bounds, strict=True))
     return replace(found, forward=forward, backward=backward)
 
 
@@ -143,11 +143,6 @@ def _alignments(left: Trace, right: Trace) -> Callable[[], OtherProof]:
         return Alignments(*undone(left, right)[:2])
 
     return made
-
-
-def _capped(loss: Loss, bound: float) -> Loss:
-    upper = max(loss.lower, min(loss.upper, bound))
-    return replace(loss, value=min(loss.value, upper), upper=upper)
 
 
 def _traced(

@@ -8,6 +8,7 @@ from itertools import count, product
 from typing import Any
 
 from dpest.lang.nodes import All, ArgExtreme, Compare, Draw, Extreme, Linear, Not, Ranked, Where, is_integral, is_node
+from dpest.lang.reach import reach
 from dpest.laws.discrete import Atoms, Whole
 from dpest.numerics.rationals import Rational, exact
 
@@ -63,10 +64,16 @@ def _among(value: Any, points: list[Any]) -> Any:
 
 
 def _whole(value: Any) -> int:
-    """A whole number without a bound: one step after another away from zero, so that far ones weigh too little to follow."""
+    """A whole number without a bound: one step after another away from zero, so that far ones weigh too little to follow.
+
+    One that cannot be near zero is looked for from where it can be.
+    """
     sign = 1 if value >= 0 else -1
     size = value if sign > 0 else -value
-    return next(sign * k for k in count() if not size > k)
+    low, high = reach(value.node)
+    least = low if sign > 0 else -high
+    first = max(0, math.floor(least - 1 - 1e-9 * abs(least))) if math.isfinite(least) else 0  # its rounding is far below that
+    return next(sign * k for k in count(first) if not size > k)
 
 
 def listed_points(node: Any) -> set[Rational] | None:

@@ -365,4 +365,29 @@ def mechanism(x):
 """,
         ([2000000.2], [2000000.3]),
     ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = d.integers(0, 4)
+    k2 = d.Dist.from_atoms({-1: 0.25, 0.5: 0.25, 2: 0.5})
+    v3 = x[0] - 2000000 - x[0] + k2
+    if k1 == k2 or k1 != 2:
+        pass
+    return ('none', v3 // 3)
+""",
+        ([2000001], [2000001]),
+    ),
+    Program(
+        "post",
+        """
+def mechanism(x):
+    y1 = x[1] + d.laplace(0.1)
+    v1 = d.uniform(0, 0.2)
+    if y1 - 2000000 <= v1:
+        return 'a'
+    return y1 + v1
+""",
+        ([2000000.2, 2000000.2], [2000000.2, 2000000.3]),
+    ),
 )

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.expressions import Expr, Values, distinct, meetings, number, plus, single, solved, substituted
-from dpest.exact.inference.gaps import differences, log_gap
+from dpest.exact.inference.gaps import differences, edge_error, log_gap
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import Integrals, LogFunction, RowNumbers, integrate, with_tails
@@ -273,7 +273,10 @@ class Integral(Factor):
                     out, error = out + logs, error + more
             return out, error
 
-        found = self._gaps_filled(integrate(log_f, with_tails(columns, low, high, self._finest)), log_f, values, low, rows)
+        sizes = sum((np.abs(np.asarray(x, float)) for x in values.values()), np.zeros(rows))
+        found = integrate(log_f, with_tails(columns, low, high, self._finest))
+        found = Integrals(found.log_value, found.error + edge_error(columns, log_f, sizes, self._finest))
+        found = self._gaps_filled(found, log_f, values, low, rows)
         # What lies beyond the reach: every kink is inside it, so that the integrand only decays there.
         at_ends = log_f(np.arange(rows), np.stack([low, high], axis=1))[0]
         ends = at_ends.max(axis=1) + math.log(self._scale) + 10.0

@@ -9,6 +9,7 @@ import numpy as np
 from dpest.exact.inference.expressions import Expr, plus
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
+from dpest.numerics.quadrature import LogFunction
 
 
 def differences(lowers: tuple[Expr, ...], uppers: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -41,3 +42,20 @@ def _width_error(low: Floats, high: Floats, scale: float) -> Floats:
         width = np.minimum(np.maximum(high - low, 1e-300), scale)
     size = np.where(np.isfinite(low), np.abs(low), 0.0) + np.where(np.isfinite(high), np.abs(high), 0.0)
     return np.minimum(2.3e-16 * size / width, 1.0)
+
+
+_EDGE = 4.6e-16  # two ends, each computed with two roundings of half a unit in the last place
+
+
+def edge_error(columns: Floats, log_f: LogFunction, sizes: Floats, finest: float) -> Floats:
+    """The relative error of integrals that comes from rounding the places between which their integrands are not zero.
+
+    There is one row of places for each integral, with the size of the numbers that they are computed from.
+    """
+    places = np.sort(columns, axis=1)
+    widths = np.diff(places, axis=1)
+    inside = log_f(np.arange(len(places)), places[:, :-1] + widths / 2)[0] > -np.inf if widths.size else np.zeros(widths.shape)
+    extent = np.minimum((widths * inside).sum(axis=1), finest)
+    # An integrand that lives beyond the outermost places has no edge on one side: its own length counts.
+    length = np.where(extent > 0, extent, finest)
+    return np.asarray(np.minimum(_EDGE * (np.abs(places).max(axis=1) + sizes) / length, 1.0))

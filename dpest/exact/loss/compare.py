@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -152,7 +152,7 @@ class _OpenStrata:
         if bounds is None:
             return losses
         self._asked = True
-        return [x and _below(x, bound) for x, bound in zip(losses, bounds, strict=True)]
+        return [x and below(x, bound) for x, bound in zip(losses, bounds, strict=True)]
 
     def _bound(self, stratum: Stratum) -> tuple[float, float] | None:
         if self._proof is None or any(kind is not CoordinateKind.REAL for b in stratum.blocks for kind in b.kinds):
@@ -177,9 +177,13 @@ def is_open(x: Loss | StratumLoss) -> bool:
     return x.upper - x.value > OPEN * max(1.0, x.value) and x.value != math.inf
 
 
-def _below(x: StratumLoss, bound: float) -> StratumLoss:
-    upper = max(x.lower, min(x.upper, bound))
-    return replace(x, value=min(x.value, upper), upper=upper)
+Bounded = TypeVar("Bounded", Loss, StratumLoss)
+
+
+def below(x: Bounded, bound: float) -> Bounded:
+    """The loss under a proved bound, which is right in rationals: a lower end above it has rounding that it does not know of."""
+    upper = min(x.upper, bound)
+    return replace(x, value=min(x.value, upper), lower=min(x.lower, upper), upper=upper)
 
 
 def _group_losses(group: Group, bounds: _OpenStrata) -> tuple[StratumLoss | None, StratumLoss | None]:
