@@ -9,6 +9,7 @@ from typing import Any
 from dpest.lang import extent
 from dpest.lang.nodes import NODES, All, Compare, Draw, Node, Not, Relation, combine, linear
 from dpest.lang.plain import missing_draws
+from dpest.numerics.rationals import Rational
 
 _OPERATORS = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
 
@@ -22,13 +23,18 @@ def compare(relation: Relation, left: Any, right: Any) -> Any:
     one = Compare(relation, difference, (_OPERATORS[relation], (left, right)))
     if difference.terms or _rounds(one):
         return one
+    return sign(relation, difference.constant)
+
+
+def sign(relation: Relation, x: Rational) -> bool:
+    """Whether a number is >= 0, > 0 or == 0."""
     match relation:
         case Relation.GE:
-            return difference.constant >= 0
+            return bool(x >= 0)
         case Relation.GT:
-            return difference.constant > 0
+            return bool(x > 0)
         case Relation.EQ:
-            return difference.constant == 0
+            return bool(x == 0)
 
 
 def _rounds(one: Compare) -> bool:

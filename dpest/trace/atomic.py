@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from dpest.lang.logic import sign
 from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
 from dpest.lang.plain import missing_draws
 from dpest.laws.law import Discrete
@@ -24,17 +25,6 @@ class Ask(Protocol):
 
     def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
         """Which of several disjoint, exhaustive conjunctions holds."""
-
-
-def sign(relation: Relation, x: Rational) -> bool:
-    """Whether a number is >= 0, > 0 or == 0."""
-    match relation:
-        case Relation.GE:
-            return bool(x >= 0)
-        case Relation.GT:
-            return bool(x > 0)
-        case Relation.EQ:
-            return bool(x == 0)
 
 
 def settled(relation: Relation, constant: Rational, program: AsWritten, ask: Ask | None) -> bool:

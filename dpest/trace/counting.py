@@ -14,11 +14,11 @@ from typing import Any
 
 from dpest.lang.dist import RUN, Dist, truth
 from dpest.lang.generators.draws import geometric
+from dpest.lang.logic import sign
 from dpest.lang.nodes import Compare, Draw, Not, Relation
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Law
 from dpest.numerics.rationals import exact
-from dpest.trace.atomic import sign
 from dpest.trace.replay import Unusual
 from dpest.trace.sides import is_plain
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.errors import ExactRefused
+from dpest.lang.logic import sign
 from dpest.lang.nodes import (
     NODES,
     ArgExtreme,
@@ -31,7 +32,7 @@ from dpest.lang.nodes import (
 from dpest.laws.continuous import Uniform
 from dpest.numerics.elementary import Elementary, Kind, TooFar
 from dpest.numerics.rationals import Rational
-from dpest.trace.atomic import has_finitely_many_points, sign
+from dpest.trace.atomic import has_finitely_many_points
 
 
 @dataclass(frozen=True)

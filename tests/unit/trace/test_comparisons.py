@@ -13,11 +13,12 @@ import pytest
 from dpest.errors import ExactRefused
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.extent import Extent
+from dpest.lang.logic import sign
 from dpest.lang.nodes import Draw, Linear, Relation
 from dpest.laws.continuous import Laplace
 from dpest.laws.discrete import Geometric, atoms, integers_law
 from dpest.numerics.rationals import exact
-from dpest.trace.atomic import atomic, has_finitely_many_points, point, settled, sign
+from dpest.trace.atomic import atomic, has_finitely_many_points, point, settled
 from dpest.trace.literal import Literal
 from dpest.trace.whole import Uneven, at_least, equals
 

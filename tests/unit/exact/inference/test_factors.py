@@ -108,6 +108,24 @@ def test_bounds_of_an_integral() -> None:
     assert value(f, 4.0)[0] == -math.inf
 
 
+@pytest.mark.parametrize("beyond", [3e-7, 1e-9, 1e-4])
+def test_an_integral_knows_the_rounding_of_its_edges(beyond: float) -> None:
+    """Edges of a factor that lie near each other, not near zero: f(z) / 0.2 over (y - c) / 2 <= z <= y, at 50 digits."""
+    c, b = 0.30000000004656613, 0.1
+    f = integral(Laplace(b), (Density(Uniform(0, 0.2), line(1, 0, (0, -1))),), (line(0.5, -0.5 * c),))
+    worst = 0.0
+    for k in range(40):
+        y = -c + beyond * (1 + k / 40)
+        with mpmath.workdps(50):
+            low, high = (mpmath.mpf(y) - mpmath.mpf(c)) / 2, mpmath.mpf(y)
+            mass = (mpmath.exp(high / mpmath.mpf(b)) - mpmath.exp(low / mpmath.mpf(b))) / 2
+            truth = mpmath.log(mass / mpmath.mpf(0.2))
+        found, error = value(f, y)
+        assert abs(float(found - truth)) <= error
+        worst = max(worst, abs(float(found - truth)))
+    assert worst > 1e-15 / beyond / 100  # there is something to know
+
+
 def test_a_narrow_gap_far_from_zero() -> None:
     """Bounds that differ by less than floats resolve: the integrand times the exact width."""
     f = integral(Laplace(1.0), (), (line(1, 0),), (line(1, 1e-20),))

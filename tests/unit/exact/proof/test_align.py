@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import dpest
 from dpest.errors import ExactRefused
+from dpest.exact.loss.compare import Loss, below
 from dpest.exact.proof.align import Alignments, rounded_up
 from dpest.exact.proof.programs import Program as LinearProgram
 from dpest.exact.proof.regions import Variables, regions
@@ -186,3 +187,11 @@ def test_each_shape_of_output_has_a_bound_of_its_own() -> None:
     keys = {region.key for path in trace(sometimes, 0.0, {}).paths for region in regions(path, Variables())}
     assert sorted(found.bound_of(key, None) or () for key in keys) == [(0.0, 0.0), (1.0, 1.0)]
     assert found.bound_of("no such shape", None) is None
+
+
+def test_a_proved_bound_takes_a_lower_end_along() -> None:
+    """A proof in rationals is right: a lower end above it was computed with rounding that it did not know of."""
+    found = below(Loss(1.2, 1.1, math.inf, None, ()), 1.0)
+    assert (found.value, found.lower, found.upper) == (1.0, 1.0, 1.0)
+    kept = below(Loss(0.8, 0.7, 0.9, None, ()), 1.0)
+    assert (kept.value, kept.lower, kept.upper) == (0.8, 0.7, 0.9)
