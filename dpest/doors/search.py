@@ -19,6 +19,7 @@ from dpest.exact.loss.compare import Comparison, compare
 from dpest.exact.proof.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
+from dpest.exact.proof.crossed import crossed_pairs
 from dpest.exact.proof.upper import ProofQuestion, Upper
 from dpest.exact.proof.worst import NamedPair, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
@@ -118,7 +119,8 @@ def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = si
     most = _PAIR_WORK if bound < math.inf else _QUICK_WORK
     if upper is not None:
         forms = _Forms(question, upper)
-        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_WORK, most)
+        named = itertools.chain(crossed_pairs(upper), named_pairs(upper))
+        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named), _NAMED_WORK, most)
     if bound < math.inf and search.work > _SLOW_WORK * search.tried:
         return WorstFound(search.best, search.tried)
     if not search.tight:
