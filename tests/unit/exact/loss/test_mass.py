@@ -51,6 +51,14 @@ def test_nothing_is_said_where_a_part_is_not_known() -> None:
     total.check(Trace(()), Trace(()))
 
 
+def test_a_program_cut_down_to_some_of_its_runs_has_less_than_one() -> None:
+    total = TotalMass()
+    total.add([(0.25, 1.0)])
+    total.check(Trace((), whole=False), Trace(()))
+    with pytest.raises(ExactRefused):
+        total.check(Trace(()), Trace((), whole=False))
+
+
 def _above(queries: list[float]) -> int | None:
     t = dpest.laplace(2)
     for i, q in enumerate(queries):
