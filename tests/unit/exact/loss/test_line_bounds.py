@@ -93,6 +93,28 @@ def test_a_half_line_begins_where_the_supremum_is_reached(side: int) -> None:
         assert line((LimitPlace(side * math.inf, other, NO_LIMIT, (0.0, 0.0)),))._way(logs, 0, 1.0).ray == 0
 
 
+def table(floor: float) -> Any:
+    """A bell of which nothing is claimed below a floor, and whose tail declares nothing."""
+    return SimpleNamespace(
+        log_floor=floor,
+        log=lambda y, _middle: (-(y**2) / 2, np.zeros(y.shape)),
+        active=lambda _: True,
+        tail=lambda _: None,
+    )
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize(("floor", "reach"), [(-math.inf, 48.0), (-2000.0, 48.0), (-100.0, 12.0), (-10.0, 3.0)])
+def test_a_half_line_is_looked_at_as_far_as_tables_hold(side: int, floor: float, reach: float) -> None:
+    """48 scales, or the first half, quarter, ... of that at which both densities are above the floor."""
+    here = line()
+    here.p, here.q, here.edges, here.widest = [table(-math.inf)], [table(floor)], [exact(0)], 1.0
+    found = here._outer(side)
+    assert found is not None
+    assert sorted((found.low, found.high)) == sorted((0.0, side * reach))
+    assert [(x.at, x.forward.upper, x.backward.upper) for x in here.places] == [(side * math.inf, math.inf, math.inf)]
+
+
 # -- beyond the last point ---------------------------------------------------------------------------------------------
 
 
