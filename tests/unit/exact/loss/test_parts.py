@@ -52,7 +52,7 @@ def test_errors_of_densities() -> None:
     assert np.array_equal(found[0], p)
     assert np.array_equal(found[1], q)
     rounding = np.array([5.0, 4.0, 7.0, 64.0, 4.0])
-    assert found[2] - 3e-10 == pytest.approx(ROUND * rounding, rel=1e-6)
+    assert found[2] - 3e-10 == pytest.approx(ROUND * rounding, rel=1e-6, abs=1e-20)
     _, _, floored = parts.densities(SimpleNamespace(left=left, right=right, log_floor=-50.0), y)  # type: ignore[arg-type]
     assert list(floored >= 1.0) == [False, True, True, True, False]
 
