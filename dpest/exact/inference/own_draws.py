@@ -54,7 +54,7 @@ def _changed(path: Path) -> tuple[Path, float]:
         return path, 0.0
     used = {id(root(d)) for x in path.conditions for d, _ in x.terms}
     used |= {id(root(d)) for loop in path.loops for x in around(loop) for d, _ in x.terms}
-    used |= _elsewhere(path.output.leaves, {id(x) for x in candidates})
+    used |= elsewhere(path.output.leaves, {id(x) for x in candidates})
     known: dict[int, Any] = {}
     gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with
     error = 0.0
@@ -98,7 +98,7 @@ def has_few_points(node: Node) -> bool:
     return points is not None and len(points) <= _MOST_POINTS
 
 
-def _elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
+def elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
     """The draws that the outputs use in any other way."""
     seen: set[int] = set()
     found: set[int] = set()

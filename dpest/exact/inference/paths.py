@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import MechanismError
+from dpest.exact.inference.closed_forms import with_closed_forms
 from dpest.exact.inference.eliminate import eliminate
 from dpest.exact.inference.multisets import with_multisets
 from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
 from dpest.lang.generators.open_arrays import open_arrays
+from dpest.lang.shares import shares_added
 from dpest.lang.shuffled import HoldsNumbersOnly, OrderMatters, orders_left_open
 from dpest.trace import explore
 from dpest.trace.against_program import SECONDS
@@ -37,7 +39,9 @@ def trace(
     """Every path of a mechanism, its loops weighed; values in sums that alone use their noise are draws of their own."""
 
     def traced() -> Trace:
-        return with_own_draws(explore.trace(mechanism, data, params, limits, check_seconds, log_repeats))
+        with shares_added():
+            found = explore.trace(mechanism, data, params, limits, check_seconds, log_repeats)
+        return with_own_draws(with_closed_forms(found))
 
     def unordered() -> Trace:
         with orders_left_open():

@@ -12,6 +12,7 @@ from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
 from dpest.lang.plain_numbers import PlainNumber, bare
+from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
 from dpest.laws.discrete import atoms
 
@@ -203,7 +204,7 @@ def _shaped(name: str, least: float = 0.0) -> Callable[..., Any]:
 
 def gamma(shape: Any, scale: Any = 1.0, size: Size = None) -> Any:
     """Gamma draws."""
-    one = _shaped("gamma", 1.0)
+    one = _shaped("gamma", 0.0 if are_added() else 1.0)
     return each(lambda k, b: b * one(k), size, shape, scale)
 
 
@@ -257,7 +258,24 @@ def weibull(a: Any, size: Size = None) -> Any:
 
 def negative_binomial(n: Any, p: Any, size: Size = None) -> Any:
     """How many failures come before the n-th success."""
-    return each(_shaped("nbinom"), size, n, p)
+    return each(_failures, size, n, p)
+
+
+def _failures(n: Any, p: Any) -> Any:
+    successes, chance = float(plain(n)), float(plain(p))
+    return geometric(chance) - 1 if successes == 1 else of_scipy("nbinom", successes, chance)
+
+
+def multinomial(n: Any, pvals: Any, size: Size = None) -> Any:
+    """How often each of several things comes in n trials: one after the other, those before it known."""
+    if size is not None:
+        raise no_law("multinomial with a size")
+    left, rest, counts = int(plain(n)), 1.0, []
+    chances = [float(plain(q)) for q in pvals]
+    for q in chances[:-1]:
+        counts.append(int(plain(_binomial(left, min(1.0, max(0.0, q / rest))))) if left and rest > 0 else 0)
+        left, rest = left - counts[-1], rest - q
+    return np.array([*counts, left])
 
 
 def hypergeometric(ngood: Any, nbad: Any, nsample: Any, size: Size = None) -> Any:
