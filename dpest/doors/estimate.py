@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpest.errors import ExactRefused, NotReplayable
+from dpest.errors import DpestError, ExactRefused, MechanismRaised, NotReplayable, RandomTruth
 from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
+from dpest.lang.generators.open_arrays import open_arrays
 from dpest.lang.generators.swap import missing
 from dpest.numerics.effort import counted_effort
 from dpest.results import Result
@@ -89,8 +90,25 @@ def estimate(
             reason=reason,
         )
 
-    with _naming_the_audit():
+    def answered() -> Result:
         return _by_method(method, exact, sampled, lambda found: _bounded(found, mechanism, chosen, parameters))
+
+    with _naming_the_audit():
+        return _with_open_arrays(answered)
+
+
+def _with_open_arrays(answered: Callable[[], Result]) -> Result:
+    """The answer; where the mechanism writes noise into plain arrays, which do not hold it, with arrays that do."""
+    try:
+        return answered()
+    except (MechanismRaised, RandomTruth) as error:
+        if isinstance(error, MechanismRaised) and not isinstance(error.__cause__, TypeError | IndexError | ValueError):
+            raise
+        try:
+            with open_arrays():
+                return answered()
+        except DpestError:
+            raise error from error.__cause__
 
 
 def _exactly(

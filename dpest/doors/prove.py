@@ -76,7 +76,7 @@ def prove(
         adjacency: "linf", "l1", "monotone" (numbers that move by at most `sensitivity`), "replace" or "add_remove" (rows).
         sensitivity: by how much a number may change.
         domain: the values of a row: (low, high), int, a finite list, set or range (all pairs are then enumerated), or a tuple or
-            dict of domains; None for any number.
+            dict of domains, one for each column (listed columns may stand beside columns of numbers); None for any number.
         progress: None (a bar on a terminal), False, True, or a function of (done, total, message).
         params: parameters of the mechanism as a dict; for those whose names collide with these.
         keywords: parameters of the mechanism.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from dpest.exact.loss.compare import Comparison, compare
 from dpest.exact.proof.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
+from dpest.exact.proof.crossed import crossed_pairs
 from dpest.exact.proof.upper import ProofQuestion, Upper
 from dpest.exact.proof.worst import NamedPair, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
@@ -44,6 +45,7 @@ _LARGE = 1e4  # a loss that is as good as infinite: larger ones are not looked f
 _MOST_TRIES = 400  # pairs in all
 _MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
 _CORNERS = 80  # random corners of the set of differences, where no corner is named
+_FEW_COLUMNS = 3  # of a row: 28 pairs of its corners
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
 
@@ -118,7 +120,8 @@ def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = si
     most = _PAIR_WORK if bound < math.inf else _QUICK_WORK
     if upper is not None:
         forms = _Forms(question, upper)
-        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named_pairs(upper)), _NAMED_WORK, most)
+        named = itertools.chain(crossed_pairs(upper), named_pairs(upper))
+        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named), _NAMED_WORK, most)
     if bound < math.inf and search.work > _SLOW_WORK * search.tried:
         return WorstFound(search.best, search.tried)
     if not search.tight:
@@ -187,6 +190,20 @@ def _far_apart(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
                 base[i] = f.low if math.isfinite(f.low) else 0.0
             far[i] = min(base[i] + most, f.high) if math.isfinite(most) else values[i][-1]
         yield Pair("", inputs.fill(base), inputs.fill(far))
+        yield from _between_corners(inputs, base, moves)
+
+
+def _between_corners(inputs: Inputs, base: list[float], moves: Mapping[int, tuple[float, float]]) -> Iterator[Pair]:
+    """One row of a few columns, from each combination of the ends of its columns to each other one."""
+    ends = [(inputs.fields[i].low, inputs.fields[i].high) for i in moves]
+    if not 1 < len(ends) <= _FEW_COLUMNS or not all(math.isfinite(x) for pair in ends for x in pair):
+        return
+    for one, other in itertools.combinations(itertools.product(*ends), 2):
+        if all(low <= b - a <= high for a, b, (low, high) in zip(one, other, moves.values(), strict=True)):
+            left, right = list(base), list(base)
+            for i, a, b in zip(moves, one, other, strict=True):
+                left[i], right[i] = a, b
+            yield Pair("", inputs.fill(left), inputs.fill(right))
 
 
 def _whole(question: ProofQuestion) -> LossOf:
@@ -241,7 +258,7 @@ def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, LossOf]], work: in
 
 
 def _candidates(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
-    inputs = unknown_inputs(question.n, question.domain) if upper is None else upper.traced.inputs
+    inputs = unknown_inputs(question.n, question.domain, question.adjacency) if upper is None else upper.traced.inputs
     yield from _far_apart(question, upper)
     plain = question.domain in (None, float, int) and question.n is not None and question.sensitivity == 1
     if plain and question.adjacency in ("l1", "linf"):

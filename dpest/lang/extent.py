@@ -147,9 +147,8 @@ def _of_draw(law: Any) -> Extent:
         return _UNKNOWN
     finite = math.isfinite(law.support[0]) and math.isfinite(law.support[1])
     if not law.integral:
-        return _either([of_number(float(x)) for x in law.window(0.0)[0]]) if finite else _UNKNOWN
-    ends = law.support if finite else law.window(_FAR)[0][[0, -1]]
-    return Extent(max(abs(float(x)) for x in ends), 1.0, True)
+        return _either([of_number(float(x)) for x in law.window(0.0)[0]]) if finite and not law.unknown else _UNKNOWN
+    return Extent(law.largest(_FAR), 1.0, True)
 
 
 def _exactly(node: Linear, at: Callable[[Any], Extent]) -> Extent:

@@ -209,6 +209,12 @@ class Discrete(Law):
         """Whether every point is a whole number."""
         return True
 
+    def largest(self, log_mass: float) -> float:
+        """The size of the largest point, all but e^log_mass of the mass taken into account."""
+        low, high = self.support
+        ends = (low, high) if np.isfinite(low) and np.isfinite(high) else self.window(log_mass)[0][[0, -1]]
+        return max(abs(float(x)) for x in ends)
+
     def asymptote(self, side: int) -> Asymptote | None:
         """How the probability of a point decays for x to +infinity (side 1) or -infinity (side -1)."""
         return None

@@ -18,7 +18,10 @@ from dpest.lang.generators.standins import StandIn
 from dpest.trace import source
 
 _CHANGES = frozenset({"shuffle", "seed", "setstate", "set_state"})  # methods of generators that do more than draw
-_OF_DPEST = ("dpest.lang.noise", "dpest.lang.functions", "dpest.lang.verbs", "dpest.lang.generators.arrays")
+_OF_DPEST = (
+    *("dpest.lang.noise", "dpest.lang.functions", "dpest.lang.verbs"),
+    *("dpest.lang.generators.arrays", "dpest.lang.generators.open_arrays"),
+)
 _HARMLESS_BUILTINS = (
     abs,
     bool,

@@ -8,6 +8,7 @@ from typing import Any
 from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
 from dpest.inputs.shown import brief, raised
 from dpest.lang.dist import RUN, Dist
+from dpest.lang.generators.open_arrays import opened_data
 from dpest.lang.generators.swap import standing_in, stood_in_for
 from dpest.trace.outputs import Flat, flatten
 
@@ -53,7 +54,7 @@ def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping
         mechanism = call(mechanism)
     token = RUN.set(run)
     try:
-        return flatten(mechanism(data, **params))
+        return flatten(mechanism(opened_data(data), **params))
     finally:
         RUN.reset(token)
 

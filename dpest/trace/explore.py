@@ -73,6 +73,7 @@ class Trace:
     error: float = 0.0  # how far off ln of a probability may be, where probabilities were worked out before
     together: bool = False  # whether sides of `if` statements were kept together
     counted: bool = False  # whether a loop that only counts is one draw
+    whole: bool = True  # whether the paths are all there are; not where a program is cut down to some of its runs
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
 
 

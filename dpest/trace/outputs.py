@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import UnsupportedOutput
+from dpest.lang.category import Category
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
@@ -86,6 +87,8 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
         return ("dict", keys, *(_describe(plain[k], leaves) for k in keys))
     if isinstance(x, set | frozenset):
         return ("set", *_members(x, leaves))
+    if isinstance(x, Category):
+        return _describe(x.decided(), leaves)
     if isinstance(x, Enum):
         return ("enum", f"{type(x).__qualname__}.{x.name}")
     if is_dataclass(x) and not isinstance(x, type):
@@ -101,6 +104,8 @@ def _plain_key(k: Any) -> Any:
     """A key without random values: looking it up has forked the run on them."""
     if isinstance(k, tuple):
         return tuple(map(_plain_key, k))
+    if isinstance(k, Category):
+        return k.decided()
     return _listed(k.node) if isinstance(k, Dist) else bare(k)
 
 

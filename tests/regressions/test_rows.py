@@ -76,3 +76,16 @@ def test_a_witness_of_equal_laws_is_as_likely_as_it_says(mechanism: Callable[[ob
             assert r.witness.left == 1.0
         elif "any" not in r.witness.event:
             assert r.witness.left <= likely + 1e-12
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda x: dpest.laplace(1) - dpest.clip(dpest.categorical([0.7, 0.3]), 0, 0),  # weights that were worked out before
+        lambda x: x + dpest.laplace(1) + dpest.gaussian(2),
+        lambda x: "a" if x + dpest.logistic(1) > dpest.gumbel(1) else "b",
+    ],
+)
+def test_an_input_cannot_be_told_from_itself(mechanism: Callable[[float], object]) -> None:
+    r = dpest.estimate(mechanism, (1.5, 1.5), method="exact")
+    assert (r.lower, r.epsilon, r.upper) == (0.0, 0.0, 0.0)

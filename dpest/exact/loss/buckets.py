@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpest.exact.inference.case_check import check_cases
 from dpest.exact.inference.cases import Expansion, expand, pinned_leaves
 from dpest.exact.inference.component import Placed
 from dpest.exact.inference.stars import condition_components
@@ -34,6 +35,7 @@ class Group:
 
     strata: tuple[Stratum, ...]
     positions: tuple[int, ...] = ()  # of the outputs
+    complete: bool = True  # whether all assignments are listed: of exchangeable outputs, only sorted ones are
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +170,12 @@ def _group(left: list[Path], right: list[Path], positions: list[int], alone: set
         for path in paths:
             cases.extend(_cases(path, positions, exchange, pins, alone is None, measures))
         sides.append(cases)
-    return Group(tuple(strata(sides[0], sides[1], positions, exchange, measures)), tuple(positions))
+    found = strata(sides[0], sides[1], positions, exchange, measures)
+    return Group(tuple(found), tuple(positions), _all_differ(exchange))
+
+
+def _all_differ(exchange: Sequence[int]) -> bool:
+    return len(set(exchange)) == len(exchange)
 
 
 def _signatures(path: Path, positions: list[int], measures: Measures) -> list[Any]:
@@ -194,7 +201,11 @@ def _cases(
     def expanded() -> list[Expansion]:
         literals = path.conditions if whole else _touching(path, positions)
         loops = path.loops if whole or not positions else ()  # a loop's weight goes with the conditions that no output touches
-        return expand([path.output.leaves[i] for i in positions], literals, exchange, pins, loops, ratios=True)
+        leaves = [path.output.leaves[i] for i in positions]
+        found = expand(leaves, literals, exchange, pins, loops, ratios=True)
+        if any(map(is_node, leaves)) and not path.loops:
+            check_cases(leaves, literals, found, complete=_all_differ(exchange))
+        return found
 
     return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, expanded)
 

@@ -14,6 +14,7 @@ from dpest.exact.inference.factors import depth
 from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import Bucket, Group, buckets
 from dpest.exact.loss.logs import BothWays, Sup
+from dpest.exact.loss.mass import BothMasses, TotalMass, with_stratum
 from dpest.exact.loss.strata import REAL, Stratum
 from dpest.exact.loss.supremum import ANY, supremum
 from dpest.exact.loss.undone import Layer, Layers, undone
@@ -87,17 +88,21 @@ def compare(
     ways: list[list[Loss]] = [[], []]
     bounds: tuple[float, float] | None = None
     least = (-math.inf, -math.inf)  # the upper ends of what was not looked at
+    total = TotalMass()
     for i, bucket in enumerate(found):
         if i and proof is not None and _slow(bucket):
             bounds = bounds or proof().bound()
             if bounds is not None and all(_reached(losses, bound) for losses, bound in zip(ways, bounds, strict=True)):
                 least = bounds
+                total.unknown()
                 continue
         groups = [_group_losses(g, _OpenStrata(bucket, g, proof)) for g in bucket.groups]
+        total.add([g.masses for g in groups])
         for way, missing in ((0, unexplored), (1, unexplored[::-1])):
-            loss = _bucket_loss(bucket, [g[way] for g in groups], missing)
+            loss = _bucket_loss(bucket, [g.ways[way] for g in groups], missing)
             if loss is not None:
                 ways[way].append(loss)
+    total.check(left, right)
     forward, backward = (_worst(losses) for losses in ways)
     off = left.error + right.error
     forward = replace(forward, lower=forward.lower - off, upper=max(forward.upper, least[0]) + off)
@@ -186,17 +191,27 @@ def below(x: Bounded, bound: float) -> Bounded:
     return replace(x, value=min(x.value, upper), lower=min(x.lower, upper), upper=upper)
 
 
-def _group_losses(group: Group, bounds: _OpenStrata) -> tuple[StratumLoss | None, StratumLoss | None]:
-    """The worst stratum in each direction; None where the law cannot produce any of them."""
+@dataclass(frozen=True, eq=False)
+class _GroupLosses:
+    """The worst stratum of a group in each direction (None where the law cannot produce any), and how likely the group is."""
+
+    ways: tuple[StratumLoss | None, StratumLoss | None]
+    masses: BothMasses
+
+
+def _group_losses(group: Group, bounds: _OpenStrata) -> _GroupLosses:
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
+    masses: BothMasses = (0.0, 0.0) if group.complete else None
     for stratum in sorted(group.strata, key=lambda s: max((b.dimension for b in s.blocks), default=0)):
         reached = [b.lower if b is not None else -math.inf for b in best]
         proved = bounds.known(stratum)
         if proved is not None and all(a <= b for a, b in zip(proved, reached, strict=True)):
             upper = [max(a, b) for a, b in zip(upper, proved, strict=True)]
+            masses = None
             continue
         sups = _suprema(stratum, reached)
+        masses = with_stratum(masses, stratum, sups)
         for way, loss in enumerate(bounds.closed(stratum, [_stratum_loss(stratum, sups, way) for way in (0, 1)])):
             if loss is None:
                 continue
@@ -204,7 +219,7 @@ def _group_losses(group: Group, bounds: _OpenStrata) -> tuple[StratumLoss | None
             current = best[way]
             if current is None or loss.value > current.value:
                 best[way] = loss
-    return _capped(best[0], upper[0]), _capped(best[1], upper[1])
+    return _GroupLosses((_capped(best[0], upper[0]), _capped(best[1], upper[1])), masses)
 
 
 def _suprema(stratum: Stratum, reached: list[float]) -> list[BothWays]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,11 @@ import numpy as np
 from dpest.errors import InvalidInput
 from dpest.exact.proof.ranges import NOTHING, Range, change_of, ends
 from dpest.exact.proof.symbols import Symbols, UnknownInput
+from dpest.lang.category import Category
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import Draw
+
+_MOST_VALUES = 1_000  # of a row of listed columns: two rows of them have half a million pairs, more than are looked at
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Field:
     low: float = -math.inf
     high: float = math.inf
     whole: bool = False
+    names: tuple[Any, ...] = ()  # of a column of categories: what the whole numbers stand for
 
 
 @dataclass(frozen=True)
@@ -48,16 +53,30 @@ class Inputs:
 
 
 def finite_values(domain: Any) -> list[Any] | None:
-    """The values of a finite domain: a list, set, range or array; None where the domain is not finite."""
+    """The values of a finite domain: a list, set, range or array, or columns of such; None where the domain is not finite."""
+    values = _values(domain)
+    if values is not None and len(values) < 2:
+        raise InvalidInput(f"domain={domain!r} needs at least two values, else no two inputs differ")
+    return values
+
+
+def _values(domain: Any) -> list[Any] | None:
     if isinstance(domain, list | set | frozenset | range | np.ndarray):
         values = sorted(domain) if isinstance(domain, set | frozenset) else list(domain)
-        if len(values) < 2:
-            raise InvalidInput(f"domain={domain!r} needs at least two values, else no two inputs differ")
         return [v.item() if isinstance(v, np.generic) else v for v in values]
-    return None
+    if not isinstance(domain, Mapping | tuple):
+        return None
+    columns = [_values(x) for x in (domain.values() if isinstance(domain, Mapping) else domain)]
+    listed = [c for c in columns if c is not None]
+    if len(listed) < len(columns):
+        return None
+    if math.prod(map(len, listed)) > _MOST_VALUES:
+        raise InvalidInput(f"the columns of the domain have more than {_MOST_VALUES} combinations: name fewer values")
+    rows = itertools.product(*listed)
+    return [dict(zip(domain, row, strict=True)) for row in rows] if isinstance(domain, Mapping) else list(rows)
 
 
-def unknown_inputs(n: int | None, domain: Any) -> Inputs:
+def unknown_inputs(n: int | None, domain: Any, adjacency: str) -> Inputs:
     """`n` rows (one bare row where n is None), each from the domain, as unknown numbers."""
     count = 1 if n is None else n
     template = _template(domain)
@@ -68,6 +87,8 @@ def unknown_inputs(n: int | None, domain: Any) -> Inputs:
         rows.append(tuple(range(len(fields), len(fields) + len(own))))
         fields.extend(own)
     names = _names(n, template)
+    if any(f.names for f in fields) and adjacency not in ("replace", "add_remove"):
+        raise InvalidInput(f'adjacency="{adjacency}" compares numbers; for other values write adjacency="replace"')
     draws = tuple(Draw(UnknownInput(name, f.low, f.high, f.whole)) for name, f in zip(names, fields, strict=True))
 
     def fill(values: Sequence[Any]) -> Any:
@@ -93,12 +114,36 @@ def _template(domain: Any) -> Any:
         if not low < high:
             raise InvalidInput(f"domain=(low, high) needs low < high, got {domain!r}")
         return Field(low, high)
-    if isinstance(domain, tuple) and domain and all(isinstance(x, tuple | Mapping) or x in (int, float, None) for x in domain):
+    if isinstance(domain, tuple) and domain and all(_is_column(x) for x in domain):
         return tuple(_template(x) for x in domain)
+    if (listed := _consecutive(domain) or _categories(domain)) is not None:
+        return listed
     raise InvalidInput(
         f"domain={domain!r} is not a domain: write (low, high) for numbers between two bounds, int for whole numbers, a list, "
-        "set or range of values, or a tuple or dict of domains for rows with several columns"
+        "set or range of values, or a tuple or dict of domains for rows with several columns; beside columns of numbers, a list "
+        "must hold consecutive whole numbers, such as [0, 1], or text"
     )
+
+
+def _is_column(domain: Any) -> bool:
+    listed = isinstance(domain, tuple | Mapping | list | set | frozenset | range | np.ndarray)
+    return listed or any(domain is kind for kind in (int, float, None))
+
+
+def _consecutive(domain: Any) -> Field | None:
+    """Listed whole numbers without a gap, as whole numbers between two bounds; None for any other domain."""
+    values = _values(domain) or []
+    if not values or not all(isinstance(v, int | float) and v == round(v) for v in values):
+        return None
+    low, high = min(values), max(values)
+    return Field(float(low), float(high), True) if len(set(values)) == high - low + 1 else None
+
+
+def _categories(domain: Any) -> Field | None:
+    """Listed names as whole numbers that stand for them; None for any other domain."""
+    values = _values(domain) if isinstance(domain, list | set | frozenset) else None
+    named = values and len(values) > 1 and len(set(values)) == len(values) and all(isinstance(v, str) for v in values)
+    return Field(0.0, float(len(values) - 1), True, tuple(values)) if named and values else None
 
 
 def _fields(template: Any) -> Iterable[Field]:
@@ -124,7 +169,10 @@ def _field_names(template: Any, prefix: str) -> Iterable[str]:
 
 def _filled(template: Any, left: list[Any]) -> Any:
     if isinstance(template, Field):
-        return left.pop(0)
+        x = left.pop(0)
+        if not template.names:
+            return x
+        return Category(x, template.names) if isinstance(x, Dist) else template.names[round(x)]
     if isinstance(template, dict):
         return {k: _filled(part, left) for k, part in template.items()}
     return tuple(_filled(part, left) for part in template)

@@ -246,12 +246,11 @@ def _follows(program: Program, shifts: Shifts, source: Region, target: Region) -
         old = tightest.get(direction.terms)
         if old is None or (direction.constant, not direction.strict) < (old.constant, not old.strict):
             tightest[direction.terms] = direction
-    loose = [row for row in target.rows if _direction(row).terms not in tightest]
-    if len(loose) * len(known) > _MOST_MULTIPLIERS:
+    wanted = [(row, own := _direction(row), tightest.get(own.terms)) for row in target.rows]
+    loose = sum(match is None for _, _, match in wanted)
+    if loose * len(known) > _MOST_MULTIPLIERS:
         return False
-    for row in target.rows:
-        own = _direction(row)
-        match = tightest.get(own.terms)
+    for row, own, match in wanted:
         if match is None:
             _by_multipliers(program, shifts, row, known)
         else:
@@ -265,6 +264,8 @@ def _follows(program: Program, shifts: Shifts, source: Region, target: Region) -
 def _direction(row: Row) -> Row:
     """The row with a leading coefficient of 1 or -1, so that rows that differ in their constant alone have equal terms."""
     lead = abs(row.terms[0][1]) if row.terms else ONE
+    if lead == ONE:
+        return row
     return Row(tuple((v, c / lead) for v, c in row.terms), row.constant / lead, row.strict)
 
 

@@ -28,7 +28,7 @@ def separate_forms(regions: Iterable[Region]) -> bool:
 def trace_of_form(regions: Iterable[Region], key: Any, inputs: Mapping[int, Rational]) -> Trace:
     """The runs on these inputs whose output has one form, as a trace."""
     found = (_path(r, inputs) for r in regions if r.key == key)
-    return Trace(tuple(p for p in found if p is not None))
+    return Trace(tuple(p for p in found if p is not None), whole=False)
 
 
 def _path(region: Region, inputs: Mapping[int, Rational]) -> Path | None:

@@ -22,7 +22,6 @@ _Private: TypeAlias = tuple[Rational, Rational, Rational | None, bool]  # coeffi
 class _Class:
     """Rows that are equal but for columns of their own, which are listed in one order for all of them."""
 
-    key: Any
     shared: tuple[tuple[int, Rational], ...]
     privates: tuple[_Private, ...]
     bound: Rational
@@ -56,15 +55,15 @@ def _classes(program: Program) -> list[_Class]:
             uses[j] = uses.get(j, 0) + 1
     found: dict[Any, _Class] = {}
     for terms, bound, equality in program.rows:
-        own = sorted(
-            ((c, program.costs[j], program.lows[j], program.whole[j], j) for j, c in terms.items() if uses[j] == 1),
-            key=lambda p: (p[0], p[1], p[2] is None, p[2] or 0, p[3]),
-        )
-        shared = tuple(sorted((j, c) for j, c in terms.items() if uses[j] > 1))
+        own = [(c, program.costs[j], program.lows[j], program.whole[j], j) for j, c in terms.items() if uses[j] == 1]
+        if len(own) > 1:
+            own.sort(key=lambda p: (p[0], p[1], p[2] is None, p[2] or 0, p[3]))
+        shared = tuple(sorted((j, c) for j, c in terms.items() if uses[j] > 1)) if len(own) < len(terms) else ()
         privates = tuple(p[:4] for p in own)
         key = (shared, privates, bound, equality)
-        new = _Class(key, shared, privates, bound, equality, [])
-        found.setdefault(key, new).members.append(tuple(p[4] for p in own))
+        if key not in found:
+            found[key] = _Class(shared, privates, bound, equality, [])
+        found[key].members.append(tuple(p[4] for p in own))
     return sorted(found.values(), key=_rank)
 
 

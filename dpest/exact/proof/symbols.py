@@ -46,6 +46,7 @@ from dpest.trace.outputs import Flat
 
 # Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.
 LIMITS = Limits(paths=5_000, work=1_200_000)
+_LARGEST = 2.0**30  # counts beyond a thousand million are rare, and a million of them still add up exactly
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ class UnknownInput(Discrete):
 
     def window(self, log_mass: float) -> tuple[Floats, Floats]:
         raise ExactRefused("a function of an unknown input that needs its value")
+
+    def largest(self, log_mass: float) -> float:
+        """Whole inputs beyond this are not thought of where a comparison may be rounded: sums of them are exact in doubles."""
+        low, high = self.support
+        return max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else _LARGEST
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         raise AssertionError("an unknown input cannot be sampled")

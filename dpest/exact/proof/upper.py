@@ -108,7 +108,7 @@ class Upper:
 
 def traced_question(question: ProofQuestion) -> Traced:
     """The mechanism traced on unknown inputs."""
-    inputs = unknown_inputs(question.n, question.domain)
+    inputs = unknown_inputs(question.n, question.domain, question.adjacency)
     return _traced(question, inputs, Symbols(list(inputs.draws), len(inputs.draws)))
 
 
@@ -174,7 +174,7 @@ def upper_side(question: ProofQuestion, show: Progress = silent) -> Upper:
     """
     show(0, 1, "tracing on unknown inputs")
     paths = question.limits.paths
-    inputs = unknown_inputs(question.n, question.domain)
+    inputs = unknown_inputs(question.n, question.domain, question.adjacency)
     symbols = Symbols(list(inputs.draws), len(inputs.draws))
     found = None
     try:

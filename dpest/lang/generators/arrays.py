@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from dpest.lang.dist import Dist, unwrap, wrap
+from dpest.lang.elementary import ELEMENTARY
 from dpest.lang.extremes import clipped, extreme
+from dpest.lang.generators.open_arrays import OPENING, OpenArray, is_random
 from dpest.lang.nodes import Pick
+from dpest.lang.plain_numbers import PlainNumber
 from dpest.lang.run import RUN
 from dpest.lang.ufuncs import boxed
 
@@ -62,6 +65,36 @@ def _extreme(pick: Pick, a: Any, b: Any) -> Any:
     return wrap(extreme(pick, (unwrap(a), unwrap(b))))
 
 
+def _one_by_one(real: Any) -> Any:
+    """numpy.exp and its like on arrays that hold random values beside plain ones, of which NumPy asks a method `exp`."""
+
+    def function(x: Any, *rest: Any, **options: Any) -> Any:
+        if RUN.get() is None or rest or options or not isinstance(x, np.ndarray | list | tuple) or not _held(x):
+            return real(x, *rest, **options)
+        if isinstance(x, OpenArray) and not is_random(x):
+            return real(x)
+        return np.frompyfunc(lambda v: real(v if _noisy(v) else float(v)), 1, 1)(boxed(x))
+
+    function.__name__ = function.__qualname__ = real.__name__
+    return function
+
+
+def _rounding(real: Any) -> Any:
+    """numpy.round of arrays that hold random values beside plain ones: as Python's `round` does it, which is as NumPy does."""
+
+    def function(x: Any, decimals: int = 0, *rest: Any, **options: Any) -> Any:
+        if RUN.get() is None or rest or options or not isinstance(x, np.ndarray | list | tuple) or not _held(x):
+            return real(x, decimals, *rest, **options)
+        return np.frompyfunc(lambda v: real(float(v), decimals) if not _noisy(v) else round(v, decimals), 1, 1)(boxed(x))
+
+    function.__name__ = function.__qualname__ = real.__name__
+    return function
+
+
+def _noisy(x: Any) -> bool:
+    return isinstance(x, Dist | PlainNumber)
+
+
 _SOLVE, _LEAST_SQUARES = np.linalg.solve, np.linalg.lstsq
 
 
@@ -84,9 +117,13 @@ def _held(x: Any) -> bool:
 
 
 _PAIRWISE = {np.maximum: Pick.MAX, np.minimum: Pick.MIN}
+_ONE_BY_ONE = (np.rint, np.sign, np.sin, np.cos, *(getattr(np, name) for name in ELEMENTARY if hasattr(np, name)))
 ARRAYS: dict[int, Any] = {
     id(_CLIP): clip,
     id(_SOLVE): solve,
     id(_LEAST_SQUARES): lstsq,
     **{id(real): _pairwise(real, pick) for real, pick in _PAIRWISE.items()},
+    **{id(real): _one_by_one(real) for real in _ONE_BY_ONE},
+    **{id(real): _rounding(real) for real in (np.round, np.around)},
+    **OPENING,
 }

@@ -12,7 +12,7 @@ from dpest.numerics import binomial
 from dpest.results import Direction, Hits
 from dpest.sampling.bounds.cell_sets import CellCounts, CellSet
 from dpest.sampling.tables import Table
-from dpest.sampling.zeros import Zeros, chance_explains_zero, largest_shared, ratio_upper
+from dpest.sampling.zeros import Zeros, chance_explains_zero, largest_shared, next_to_the_end, ratio_upper
 
 LEFT, RIGHT = Direction.LEFT, Direction.RIGHT
 COUNTS = CellCounts(np.array([50, 30, 20, 0]), np.array([10, 40, 100, 50]))
@@ -94,12 +94,13 @@ def test_alpha_is_shared_out_once() -> None:
     found = Zeros.of(tables, 0.5, 0.08)
     assert found.shared == {d: max(largest_shared(t.all, d, 0.04) for t in tables) for d in (LEFT, RIGHT)}
     assert Zeros.of(tables, 9.0, 0.08).shared == {LEFT: 9.0, RIGHT: 9.0}
+    assert found.shared_level == pytest.approx(0.04)
     assert found.chosen_level == pytest.approx(0.02 / (2 * 2))
     assert found.cell_level == pytest.approx(0.02 / (2 * 5))
 
 
 def test_a_proof_of_infinity_needs_more_than_chance() -> None:
-    zeros = Zeros(shared={LEFT: 1.0, RIGHT: 1.0}, chosen_level=1e-3, cell_level=1e-6)
+    zeros = Zeros(shared={LEFT: 1.0, RIGHT: 1.0}, shared_level=0.025, chosen_level=1e-3, cell_level=1e-6)
     many = table([40, 960], [0, 1000])  # 40 e^-1 = 14.7 expected hits
     shown = zeros.proof(many, LEFT)
     assert shown is not None
@@ -116,7 +117,25 @@ def test_a_proof_of_infinity_needs_more_than_chance() -> None:
     assert zeros.proof(table([40, 960], [0, 100]), LEFT) is None
     assert zeros.proof(table([40, 960], [0, 0]), LEFT) is None
     # Where the shared cells support more, the same zero proves nothing.
-    assert Zeros(shared={LEFT: 4.0, RIGHT: 1.0}, chosen_level=1e-3, cell_level=1e-6).proof(many, LEFT) is None
+    assert Zeros(shared={LEFT: 4.0, RIGHT: 1.0}, shared_level=0.025, chosen_level=1e-3, cell_level=1e-6).proof(many, LEFT) is None
+
+
+def test_the_end_of_a_score_is_held_against_the_cell_next_to_it() -> None:
+    """Half of the hits at the end count with that cell: 60 of 120, and 30 against 3."""
+    few, many = table([40, 10, 950], [0, 1, 999], learned=True), table([40, 10, 950], [0, 20, 980], learned=True)
+    expected = ratio_upper(np.array([90]), 3000, np.array([3]), 3000, 0.025)[0]
+    assert next_to_the_end(few, LEFT, 0.025) == pytest.approx(expected)
+    assert next_to_the_end(table([40, 960], [0, 0], learned=True), LEFT, 0.025) == math.inf
+    zeros = Zeros(shared={LEFT: 0.5, RIGHT: 0.5}, shared_level=0.025, chosen_level=1e-3, cell_level=1e-6)
+    assert zeros.proof(few, LEFT) is None
+    shown = zeros.proof(many, LEFT)  # 20 e^-0.7 = 9.9 expected hits
+    assert shown is not None
+    assert shown[1] == Hits(40, 1000, 0, 1000)
+
+
+def test_what_a_score_shows_does_not_explain_its_own_zeros() -> None:
+    learned = [table([30, 900, 70], [10, 950, 40], learned=True)]
+    assert Zeros.of(learned, 9.0, 0.08) == Zeros.of(learned, 0.0, 0.08)
 
 
 def test_cells_are_joined_in_the_order_of_their_scores() -> None:

@@ -7,10 +7,13 @@ import math
 import mpmath
 import numpy as np
 import pytest
+import scipy.stats
 
 from dpest.exact.inference.expressions import expr, number
 from dpest.exact.inference.gaps import differences, log_gap
 from dpest.laws.continuous import Exponential, Gaussian, Laplace
+from dpest.laws.law import Continuous
+from dpest.laws.scipy_law import from_frozen
 from dpest.numerics.rationals import exact
 
 
@@ -69,3 +72,14 @@ def test_rounding_of_the_ends_is_accounted_for() -> None:
 def test_differences_are_uppers_less_lowers() -> None:
     low, high = expr(((0, exact(2)),), exact(1)), expr(((0, exact(2)), (1, exact(1))), exact(5))
     assert differences((low,), (high, number(7))) == (expr(((1, exact(1)),), exact(4)), expr(((0, exact(-2)),), exact(6)))
+
+
+@pytest.mark.parametrize("low", [2e3, 2e5, 2e6])
+def test_far_out_the_stated_error_knows_what_a_difference_of_cdfs_loses(low: float) -> None:
+    """P(low < X < low + 1) of a Cauchy draw: two numbers next to 1 are subtracted."""
+    law = from_frozen(scipy.stats.cauchy())[1]
+    assert isinstance(law, Continuous)
+    logs, error = log_gap(law, low, low + 1.0, 1.0)
+    with mpmath.workdps(60):
+        truth = mpmath.log((mpmath.atan(mpmath.mpf(low) + 1) - mpmath.atan(mpmath.mpf(low))) / mpmath.pi)
+    assert abs(mpmath.mpf(float(logs)) - truth) <= float(error)

@@ -135,3 +135,14 @@ def test_a_one_sided_draw_reaches_from_its_end() -> None:
     assert found[-1] >= 60
     with pytest.raises(BudgetExceeded, match="rounded value"):
         floor_points(floor_of(draw, 1e6, 0.0), lattice(0, 1), {})
+
+
+def test_many_sums_are_listed_by_their_common_step() -> None:
+    """More sums than are listed one by one: every multiple of the step within reach."""
+    laws = [integers_law(-100, 100) for _ in range(4)]
+    value = expr(((v, exact(1000)) for v in range(4)), exact(0))
+    points = sum_points(value, laws, lattice(0, 1))
+    assert list(points) == [1000 * k for k in range(-400, 401)]
+    wide = [integers_law(-150_000, 150_000) for _ in range(4)]
+    with pytest.raises(BudgetExceeded, match=r"with 1\.2e\+06 points"):
+        sum_points(expr(((v, exact(1)) for v in range(4)), exact(0)), wide, lattice(0, 1))

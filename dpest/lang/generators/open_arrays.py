@@ -1,0 +1,184 @@
+"""Arrays that noise can be written into: `z = np.zeros(3); z[0] = rng.laplace()`, `counts += rng.laplace(size=3)`.
+
+NumPy's arrays of floats hold plain numbers only, and a random value is none. Where a mechanism fails for that reason it is run
+again with arrays of objects in their place. Without a random value among their elements these do what NumPy does with
+the numbers; with one, they work element by element. Where places are wanted (`rows[rng.integers(0, n, size=2)]`,
+`np.bincount`), random ones with listed points fork the run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from dpest.lang.dist import Dist
+from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.nodes import All, Compare, Not, is_integral
+from dpest.lang.plain_numbers import PlainNumber, Truth, bare
+from dpest.lang.run import RUN
+from dpest.lang.ufuncs import boxed
+
+_ARRAY, _AS_ARRAY = np.array, np.asarray  # NumPy's own, whatever stands under their names during a run
+_OPEN: ContextVar[bool] = ContextVar("dpest_open_arrays", default=False)
+
+
+@contextmanager
+def open_arrays() -> Iterator[None]:
+    """Inside the block, the arrays of a mechanism can hold random values."""
+    token = _OPEN.set(True)
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
+
+
+def in_force() -> bool:
+    """Whether arrays are open now, inside a run."""
+    return _OPEN.get() and RUN.get() is not None
+
+
+class OpenArray(np.ndarray[Any, Any]):
+    """An array of objects that is an array of numbers wherever all of its elements are."""
+
+    whole: bool | None  # whether NumPy's array would hold whole numbers; None where that is not known
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.whole = getattr(obj, "whole", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.pop("out", None)
+        found = self._applied(ufunc, method, inputs, options)
+        target = None if out is None else out[0]
+        if target is None:
+            return opened(found)
+        if isinstance(target, OpenArray) and target.whole is not False and not _all_whole(found):
+            raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from float to int")  # as NumPy does
+        target[...] = found  # a plain array of floats refuses noise, as before
+        return target
+
+    def _applied(self, ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
+        shown = _objects if any(map(is_random, inputs)) else native
+        return getattr(ufunc, method)(*map(shown, inputs), **options)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in _AT_PLACES:
+            args = (_places(args[0]), *args[1:])
+        shown = native if not is_random([args, list(kwargs.values())]) else _objects
+        args, kwargs = _mapped(args, shown), {k: _mapped(v, shown) for k, v in kwargs.items()}
+        found = func(*args, **kwargs)
+        return tuple(map(opened, found)) if isinstance(found, tuple) else opened(found)
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(_index(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self.whole:
+            value = np.frompyfunc(CONVERSIONS[id(int)], 1, 1)(boxed(_objects(value)))  # NumPy cuts off what is behind the point
+        elif self.whole is None and not _all_whole(value) and _all_whole(self):
+            raise TypeError("a number with a fraction is written into an array that may hold whole numbers only")
+        super().__setitem__(_index(key), value)
+
+    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+        """The elements as numbers of another kind; random ones as Python's `int` and `float` have them."""
+        if not is_random(self):
+            return opened(native(self).astype(dtype, *args, **options))
+        kind = np.dtype(dtype).kind
+        make = CONVERSIONS[id(int if kind in "iu" else float)] if kind in "iuf" else lambda x: x
+        return opened(np.frompyfunc(make, 1, 1)(_objects(self)))
+
+
+_AT_PLACES = (np.bincount,)
+
+
+def _all_whole(x: Any) -> bool:
+    """Whether all elements are whole numbers as far as their kind tells."""
+    items = _AS_ARRAY(_objects(x), dtype=object).ravel()
+    return all(is_integral(v.node) if isinstance(v, Dist) else isinstance(v, int | np.integer) for v in items)
+
+
+def _has_noise(x: Any) -> bool:
+    return isinstance(x, Dist | PlainNumber)
+
+
+def is_random(x: Any) -> bool:
+    """Whether random values, or the plain ones that stand for them, are among the elements."""
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(map(_has_noise, x.ravel().tolist()))
+    return any(map(is_random, x)) if isinstance(x, list | tuple) else _has_noise(x)
+
+
+def _mapped(x: Any, change: Callable[[Any], Any]) -> Any:
+    return type(x)(_mapped(v, change) for v in x) if type(x) in (list, tuple) else change(x)
+
+
+def native(x: Any) -> Any:
+    """An open array as the array of numbers that it is; anything else as it is."""
+    return _ARRAY(x.tolist()).reshape(x.shape) if isinstance(x, OpenArray) else x
+
+
+def _objects(x: Any) -> Any:
+    return x.view(np.ndarray) if isinstance(x, OpenArray) else x
+
+
+def opened(x: Any) -> Any:
+    """An array of numbers as one that can hold random values; anything else, masks among it, as it is."""
+    if not isinstance(x, np.ndarray) or isinstance(x, OpenArray) or x.dtype.kind not in "iufO" or not x.ndim:
+        return x
+    out = x.astype(object).view(OpenArray)
+    out.whole = {"i": True, "u": True, "f": False}.get(x.dtype.kind)
+    return out
+
+
+def opened_data(x: Any) -> Any:
+    """The data of a mechanism with its arrays open, where they are."""
+    if not _OPEN.get():
+        return x
+    if type(x) in (list, tuple):
+        return type(x)(map(opened_data, x))
+    return {k: opened_data(v) for k, v in x.items()} if type(x) is dict else opened(x)
+
+
+def _places(x: Any) -> Any:
+    """Places as plain numbers: random ones fork the run."""
+    if not is_random(x):
+        return native(x)
+    items = _AS_ARRAY(_objects(x), dtype=object)
+    numbers = [bare(v) if isinstance(v, PlainNumber) else v.__index__() for v in items.ravel()]
+    return _ARRAY(numbers, dtype=int).reshape(items.shape)
+
+
+def _index(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return tuple(map(_index, key))
+    if not isinstance(key, np.ndarray) or key.dtype != object:
+        return key
+    truths = any(isinstance(v, Truth) or (isinstance(v, Dist) and isinstance(v.node, Compare | Not | All)) for v in key.ravel())
+    return _ARRAY([bool(v) for v in key.ravel()]).reshape(key.shape) if truths else _places(key)
+
+
+_INSIDE = ("dpest.lang.", "dpest.laws.", "numpy.", "scipy.")  # whose own arrays stay what they are
+
+
+def _opening(real: Any) -> Any:
+    """A function of NumPy that makes an array, which is open where arrays are."""
+
+    def function(*args: Any, **options: Any) -> Any:
+        if not in_force() or sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+            return real(*args, **options)
+        if real in _AT_PLACES:
+            args = (_places(args[0]), *args[1:])
+        found = real(*args, **options)
+        return tuple(map(opened, found)) if isinstance(found, tuple) else opened(found)
+
+    function.__name__ = function.__qualname__ = real.__name__
+    return function
+
+
+_MAKE = ("zeros", "ones", "full", "empty", "array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "copy")
+_MAKE_MORE = ("arange", "linspace", "bincount", "histogram", "eye", "identity", "repeat", "tile", "concatenate", "stack")
+OPENING: dict[int, Any] = {id(getattr(np, name)): _opening(getattr(np, name)) for name in (*_MAKE, *_MAKE_MORE)}

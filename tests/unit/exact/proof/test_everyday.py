@@ -1,0 +1,111 @@
+"""Mechanisms as people write them: whole-number noise, rows of several columns, released gaps and sums.
+
+The losses are those of hand proofs, named beside each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dpest
+from dpest.errors import InvalidInput
+
+
+def largest_count(counts: Any) -> Any:
+    return dpest.argmax([c + dpest.geometric(2.0) for c in counts])
+
+
+def first_above(counts: Any) -> Any:
+    threshold = 2 + dpest.geometric(2.0)
+    for i, c in enumerate(counts):
+        if c + dpest.geometric(4.0) >= threshold:
+            return i
+    return None
+
+
+def sick_adults(rows: Any) -> Any:
+    return sum(1 for r in rows if r["age"] >= 18 and r["sick"] == 1) + dpest.geometric(2.0)
+
+
+def pay_by_department(rows: Any) -> Any:
+    return [sum(r["pay"] for r in rows if r["department"] == d) + dpest.laplace(10.0) for d in ("a", "b")]
+
+
+def pay_in_a_dict(rows: Any) -> Any:
+    totals: dict[str, Any] = {}
+    for r in rows:
+        totals[r["department"]] = totals.get(r["department"], 0) + r["pay"]
+    return {d: totals.get(d, 0) + dpest.laplace(10.0) for d in ("a", "b")}
+
+
+STAFF = {"department": ["a", "b"], "pay": (0, 10)}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "options", "loss"),
+    [
+        (pay_by_department, {"n": 3, "adjacency": "replace", "domain": STAFF}, 2 * 10 / 10),  # out of one sum, into the other
+        (pay_by_department, {"n": 2, "adjacency": "add_remove", "domain": STAFF}, 10 / 10),
+        (pay_in_a_dict, {"n": 2, "adjacency": "add_remove", "domain": STAFF}, 10 / 10),
+        (
+            lambda rows: sum(r["pay"] for r in rows if r["department"] != "b") + dpest.laplace(10.0),
+            {"n": 2, "adjacency": "replace", "domain": STAFF},
+            10 / 10,
+        ),
+        (
+            lambda rows: sum(pay for flag, pay in rows if flag) + dpest.laplace(10.0),
+            {"n": 2, "adjacency": "replace", "domain": ([0, 1], (0, 10))},
+            10 / 10,
+        ),
+        (sick_adults, {"n": 2, "adjacency": "add_remove", "domain": {"age": (0, 120), "sick": [False, True]}}, 1 / 2),
+    ],
+)
+def test_rows_of_columns(mechanism: Any, options: dict[str, Any], loss: float) -> None:
+    check(mechanism, options, loss)
+
+
+def test_columns_that_are_all_listed_are_enumerated() -> None:
+    domain = {"department": ["a", "b"], "sick": [0, 1]}
+    counts = lambda rows: [sum(r["sick"] for r in rows if r["department"] == d) + dpest.laplace(1.0) for d in ("a", "b")]  # noqa: E731
+    p = dpest.prove(counts, n=2, adjacency="replace", domain=domain)
+    assert p.upper == pytest.approx(2.0)
+    assert "adjacent pairs of the domain" in p.reason
+
+
+def test_a_name_that_is_released_is_infinite() -> None:
+    p = dpest.prove(lambda rows: rows[0]["department"], n=1, adjacency="replace", domain=STAFF)
+    assert p.lower == p.upper == float("inf")
+
+
+def test_names_do_not_move_by_one() -> None:
+    with pytest.raises(InvalidInput, match='write adjacency="replace"'):
+        dpest.prove(pay_by_department, n=2, domain=STAFF)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "options", "loss"),
+    [
+        (largest_count, {"n": 3, "domain": int}, 2 / 2),  # the winner moves by two, the others stay
+        (largest_count, {"n": 3, "domain": int, "adjacency": "l1"}, 1 / 2),
+        (largest_count, {"n": 3, "domain": int, "adjacency": "monotone"}, 1 / 2),
+        (lambda counts: max(c + dpest.geometric(2.0) for c in counts), {"n": 3, "domain": int}, 3 / 2),  # all may move
+        (first_above, {"n": 2, "domain": int}, 1 / 4 + 1 / 4),  # two queries: the threshold need not move
+        (first_above, {"n": 6, "domain": int}, 1 / 2 + 2 / 4),  # the threshold by one, the query that passes by two
+        (lambda x: x + dpest.geometric(2.0) > 0.1, {"domain": int}, 1 / 2),
+        (sick_adults, {"n": 2, "adjacency": "replace", "domain": {"age": (0, 120), "sick": int}}, 1 / 2),
+    ],
+)
+def test_whole_number_noise_on_whole_numbers(mechanism: Any, options: dict[str, Any], loss: float) -> None:
+    check(mechanism, options, loss)
+
+
+def check(mechanism: Any, options: dict[str, Any], loss: float) -> None:
+    p = dpest.prove(mechanism, **options)
+    assert p.lower <= loss * (1 + 1e-9)
+    assert p.upper == pytest.approx(loss, rel=1e-12)
+    assert p.tight
+    assert p.proof is not None
+    assert p.proof.check()
+    assert p.proof.rerun(20) == []

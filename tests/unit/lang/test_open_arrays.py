@@ -1,0 +1,121 @@
+"""Noise that is written into arrays, and places in arrays that are random, against closed forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.errors import MechanismRaised
+from dpest.lang.generators.open_arrays import open_arrays
+
+
+def bracket(mechanism: Any, pair: Any, truth: float) -> None:
+    found = dpest.estimate(mechanism, pair, method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower <= 1e-6
+
+
+def test_noise_is_added_in_place() -> None:
+    def histogram(rows: list[int], rng: np.random.Generator) -> Any:
+        counts = np.bincount(rows, minlength=3).astype(float)
+        counts += rng.laplace(scale=2.0, size=3)
+        return counts
+
+    bracket(histogram, ([0, 1, 2], [0, 1, 1]), 2 / 2.0)
+
+
+def test_noise_is_written_element_by_element() -> None:
+    def totals(stream: list[int], rng: np.random.Generator) -> Any:
+        released, total = np.empty(len(stream)), 0
+        for t, x in enumerate(stream):
+            total += x
+            released[t] = total + rng.laplace(scale=4.0)
+        return released
+
+    bracket(totals, ([1, 0, 0, 1], [0, 0, 0, 1]), 4 / 4.0)
+
+
+def test_a_function_that_changes_its_argument_changes_the_array() -> None:
+    def noisy(x: float, rng: np.random.Generator) -> Any:
+        def add_noise(part: Any) -> None:
+            part += rng.laplace(size=part.shape)
+
+        table = np.zeros((2, 2))
+        table[0, 0] = x
+        add_noise(table[0])
+        return table[0]
+
+    bracket(noisy, (0.0, 1.0), 1.0)
+
+
+def test_rows_at_random_places() -> None:
+    def bootstrap(rows: list[float], rng: np.random.Generator) -> Any:
+        rows = np.array(rows)
+        return rows[rng.integers(0, len(rows), size=2)].sum() + rng.laplace()
+
+    weights = [4 / 9, 4 / 9, 1 / 9]  # of the changed row being taken 0, 1 and 2 times
+    bracket(bootstrap, ([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]), math.log(sum(w * math.exp(k) for k, w in enumerate(weights))))
+
+
+def test_counts_of_random_categories() -> None:
+    def reports(x: list[int], rng: np.random.Generator) -> Any:
+        flips = rng.integers(0, 4, size=2)  # 0 in one of four: the answer is the other one
+        return np.bincount([v if f else 1 - v for v, f in zip(x, flips, strict=True)], minlength=2)
+
+    def random_categories(x: int, rng: np.random.Generator) -> Any:
+        return np.bincount(rng.integers(0, 2, size=2), minlength=2) + np.array([x, 0])
+
+    bracket(reports, ([0, 1], [1, 1]), math.log(3))
+    bracket(random_categories, (0, 0), 0.0)
+
+
+def test_whole_numbers_stay_whole() -> None:
+    def counts(x: int, rng: np.random.Generator) -> Any:
+        held = np.zeros(2, dtype=int)
+        held[0] = x
+        held += rng.geometric(0.5, size=2)
+        held -= rng.geometric(0.5, size=2)
+        return held
+
+    def refused(x: int, rng: np.random.Generator) -> Any:
+        held = np.zeros(2, dtype=int)
+        held += rng.laplace(size=2)  # NumPy raises here too
+        return held + x
+
+    def cut_off(x: float, rng: np.random.Generator) -> Any:
+        held = np.zeros(1, dtype=int)
+        held[0] = x + rng.uniform(0.0, 4.0)
+        return held[0] == 0
+
+    bracket(counts, (0, 1), math.log(2))
+    with pytest.raises(MechanismRaised):
+        dpest.estimate(refused, (0, 1), method="exact")
+    with open_arrays():
+        bracket(cut_off, (0.0, 0.5), math.log((1 / 4) / (1 / 8)))
+
+
+def test_elementary_functions_of_mixed_arrays() -> None:
+    def weights(x: float, rng: np.random.Generator) -> Any:
+        return np.exp(np.array([0.0, 1.0]) * (x + rng.laplace(scale=2.0)))
+
+    def rounded(x: float, rng: np.random.Generator) -> Any:
+        return np.round(np.array([1.0, x + rng.laplace(scale=2.0)]), 1)
+
+    bracket(weights, (0.0, 1.0), 0.5)
+    bracket(rounded, (0.0, 1.0), 0.5)
+
+
+def test_masks_and_in_place_choices() -> None:
+    def not_negative(rows: list[int], rng: np.random.Generator) -> Any:
+        counts = np.zeros(2)
+        for r in rows:
+            counts[r] += 1
+        counts += rng.laplace(size=2)
+        counts[counts < 0] = 0.0
+        return counts
+
+    bracket(not_negative, ([0, 1], [0]), 1.0)
