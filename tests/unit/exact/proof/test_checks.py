@@ -163,3 +163,25 @@ def test_outputs_are_taken_apart_on_a_single_path_without_conditions(monkeypatch
     assert grouped(monkeypatch, 1, few, 2, (1,)) is None
     assert grouped(monkeypatch, 1, 1, few + 1) is None
     assert grouped(monkeypatch, 1, 2, 1) is None
+
+
+def test_the_dearest_steps_are_priced_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps with a policy and a cost, the dearest first; where one stays as it is, the others of its case are left alone."""
+    tried: list[Any] = []
+
+    def cheaper(step: Any, *_: Any) -> Any:
+        tried.append(step.name)
+        return SimpleNamespace(name=step.name.upper(), cost=0) if step.name in ("a", "b") else None
+
+    monkeypatch.setattr(upper, "cheaper_step", cheaper)
+    cases = [SimpleNamespace(source=0, box=None), SimpleNamespace(source=0, box=None)]
+    region = SimpleNamespace(group=0)
+    traced: Any = SimpleNamespace(cases=cases, programs=[[region]], input_laws={})
+
+    def step(name: str, cost: int, case: int = 0, policy: Any = ()) -> Any:
+        return SimpleNamespace(name=name, cost=cost, case=case, source=0, policy=policy)
+
+    steps = [step("d", 1), step("a", 9), step("c", 4), step("x", 20, policy=None), step("b", 6), step("z", 0), step("e", 2, 1)]
+    found = upper._cheaper(traced, steps, None)  # type: ignore[arg-type]
+    assert tried == ["a", "b", "c", "e"]
+    assert [s.name for s in found] == ["d", "A", "c", "x", "B", "z", "e"]
