@@ -20,7 +20,7 @@ from dpest.exact.loss.logs import NOTHING, BothWays, Logs, Sup
 from dpest.exact.loss.periodic import _Comb, _teeth
 from dpest.exact.loss.pieces import Piece, _at_point
 from dpest.exact.loss.points import _beyond, _with
-from dpest.exact.loss.proved import Alone, LimitPlace, _Line
+from dpest.exact.loss.proved import Alone, LimitPlace, _Line, _settled, _without_numbers
 from dpest.exact.loss.shift import Release, outgrown
 from dpest.exact.loss.supremum import _known_support
 from dpest.laws.asymptote import Asymptote
@@ -317,3 +317,31 @@ def test_a_law_that_the_other_cannot_be_is_an_infinite_loss(dimension: int) -> N
     assert _known_support(block(side_law(3.0, False, -math.inf), possible, dimension), BothWays(NOTHING, known.forward)) == (
         BothWays(NOTHING, known.forward)
     )
+
+
+# -- cells and settled tails -------------------------------------------------------------------------------------------
+
+
+def test_kinks_between_which_there_is_no_number() -> None:
+    one, grain = exact(1), exact(2.0**-52)
+    assert _without_numbers(one, one + grain)
+    assert _without_numbers(one + grain / 4, one + grain / 2)
+    assert _without_numbers(one + grain / 2, one + grain)
+    assert not _without_numbers(one, one + 2 * grain)
+    assert not _without_numbers(one - grain / 8, one + grain / 8)  # 1 itself
+    assert not _without_numbers(one + grain / 2, one + 3 * grain / 2)
+    assert not _without_numbers(exact(0), exact(1e-300))
+
+
+def test_a_tail_has_settled_where_its_bound_is_near_its_limit() -> None:
+    assert _settled(Far(1.0, 0.0, 1.0 + 1e-12), 1e-11)
+    assert not _settled(Far(1.0, 0.0, 1.0 + 1e-10), 1e-11)
+    assert _settled(Far(-5.0, 0.0, -5.0 + 4e-11), 1e-11)
+    assert _settled(Far(1.0, 1e-10, 1.0 + 3e-10), 1e-11)
+    assert _settled(Far(0.0, 0.0, 9e-15), 1e-11)
+    assert not _settled(Far(0.0, 0.0, 2e-14), 1e-11)
+    assert _settled(Far(-math.inf, 0.0, 3.0), 1e-11)
+    assert _settled(Far(None, 0.0, 3.0), 1e-11)
+    assert _settled(Far(math.inf, 0.0, math.inf), 1e-11)
+    assert not _settled(Far(None, 0.0, math.inf), 1e-11)
+    assert not _settled(Far(-math.inf, 0.0, math.inf), 1e-11)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 import threading
@@ -16,15 +17,18 @@ from dpest.curves.cells import ROUND
 from dpest.curves.tails import NormalTails
 from dpest.errors import NotCovered
 from dpest.exact.inference.cases import Numbering
-from dpest.exact.inference.expressions import Expr, expr
+from dpest.exact.inference.component import Case, Placed, components
+from dpest.exact.inference.expressions import Expr, coordinate, expr
+from dpest.exact.inference.factors import Bound
 from dpest.exact.loss import parts
 from dpest.exact.loss.blocks import CoordinateKind
 from dpest.exact.loss.compare import ZERO
 from dpest.exact.loss.coordinates import CoordinateRows, kind_of, simplifying
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.exact.loss.profile import ComparedProfile
+from dpest.exact.loss.strata import _arrangements
 from dpest.inputs.pairs import Pair
-from dpest.laws.continuous import Laplace
+from dpest.laws.continuous import Gaussian, Laplace, Uniform
 from dpest.laws.discrete import Geometric
 from dpest.numerics.rationals import exact
 
@@ -156,3 +160,55 @@ def test_a_curve_names_the_pair_that_it_is_of(named: bool, monkeypatch: pytest.M
     pair = Pair("", 0, 1) if named else None
     profile = ComparedProfile(_something, pair)  # type: ignore[arg-type]
     assert profile.curve == ("something", str(pair) if named else None)  # type: ignore[comparison-overlap]
+
+
+# -- how far noise reaches ---------------------------------------------------------------------------------------------
+
+
+def placed(laws: tuple[Any, ...], coefficients: tuple[float, ...], constant: float, bounds: tuple[Bound, ...] = ()) -> Placed:
+    """y = the sum of coefficient * draw, plus a constant."""
+    terms = [(v, exact(c)) for v, c in enumerate(coefficients)]
+    (one,) = components(Case(laws, bounds, (expr([*terms, (coordinate(0), exact(-1))], exact(constant)),)))
+    return one
+
+
+def test_the_range_of_a_sum_is_the_sum_of_ranges() -> None:
+    """3 + 2 U(-1, 2) - 5 U(0, 1) lies between -4 and 7; nothing lies outside."""
+    bounded = placed((Uniform(-1.0, 2.0), Uniform(0.0, 1.0)), (2.0, -5.0), 3.0).component
+    found = parts._component_reach(bounded, 0)
+    assert (found.low, found.high, found.beyond) == pytest.approx((-4.0, 7.0, 0.0))
+    noisy = parts._component_reach(placed((Laplace(0.5), Uniform(0.0, 1.0)), (-2.0, 1.0), 1.0).component, 0)
+    # P(|2 L| > 119) of scale 1 is e^-119, and is told to be at least that.
+    assert -122 < noisy.low < -118
+    assert 120 < noisy.high < 123
+    outside = math.exp(-(noisy.high - 2)) / 2 + math.exp(noisy.low - 1) / 2
+    assert 0.5 * outside <= noisy.beyond <= 1e-50
+
+
+def test_gaussian_noise_beside_bounded_values() -> None:
+    """4 + 2 N(0, 1/2) - 3 U(-1, 2): centres from -2 to 7, deviation 1."""
+    one = placed((Gaussian(0.5), Uniform(-1.0, 2.0)), (2.0, -3.0), 4.0)
+    found = parts._normal_case(frozenset({(one, 1)}))
+    assert found is not None
+    assert found.low <= -2.0 <= 7.0 <= found.high
+    assert found.least <= 1.0 <= found.most
+    assert (found.low, found.high, found.least, found.most) == pytest.approx((-2.0, 7.0, 1.0, 1.0), abs=1e-12)
+    two = placed((Gaussian(0.6), Gaussian(0.4)), (1.0, -2.0), 0.0)
+    sums = parts._normal_case(frozenset({(two, 1)}))
+    assert sums is not None
+    assert (sums.low, sums.high, sums.most) == pytest.approx((0.0, 0.0, 1.0), abs=1e-12)
+    for other in (
+        placed((Gaussian(1.0), Laplace(1.0)), (1.0, 1.0), 0.0),
+        placed((Uniform(0.0, 1.0), Uniform(0.0, 1.0)), (1.0, 1.0), 0.0),
+        placed((Gaussian(1.0),), (1.0,), 0.0, (Bound(expr(((0, exact(1)),), exact(0))),)),
+    ):
+        assert parts._normal_case(frozenset({(other, 1)})) is None
+    assert parts._normal_case(frozenset({(one, 2)})) is None
+
+
+@pytest.mark.parametrize("shape", [("a", "a", "b"), ("a", "b", "c", "a"), ("a",), ("a", "a", "a", "a"), ()])
+@pytest.mark.parametrize("exchange", [[0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 2, 3], [0, 0, 1, 1]])
+def test_how_many_outputs_a_sorted_one_stands_for(shape: tuple[str, ...], exchange: list[int]) -> None:
+    own = exchange[: len(shape)]
+    kept = [p for p in itertools.permutations(range(len(shape))) if all(own[i] == own[j] for i, j in enumerate(p))]
+    assert _arrangements(shape, own) == len({tuple(shape[i] for i in p) for p in kept})
