@@ -21,16 +21,19 @@ from dpest.exact.inference.component import Case, Placed, components
 from dpest.exact.inference.expressions import Expr, coordinate, expr
 from dpest.exact.inference.factors import Bound
 from dpest.exact.loss import parts
-from dpest.exact.loss.blocks import CoordinateKind
+from dpest.exact.loss.blocks import CoordinateKind, Measures
+from dpest.exact.loss.buckets import buckets
 from dpest.exact.loss.compare import ZERO
 from dpest.exact.loss.coordinates import CoordinateRows, kind_of, simplifying
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.exact.loss.profile import ComparedProfile
+from dpest.exact.loss.ratio import RatioSide
 from dpest.exact.loss.strata import _arrangements
 from dpest.inputs.pairs import Pair
 from dpest.laws.continuous import Gaussian, Laplace, Uniform
 from dpest.laws.discrete import Geometric
 from dpest.numerics.rationals import exact
+from dpest.trace.explore import trace
 
 REAL, LATTICE = CoordinateKind.REAL, CoordinateKind.LATTICE
 
@@ -212,3 +215,18 @@ def test_how_many_outputs_a_sorted_one_stands_for(shape: tuple[str, ...], exchan
     own = exchange[: len(shape)]
     kept = [p for p in itertools.permutations(range(len(shape))) if all(own[i] == own[j] for i, j in enumerate(p))]
     assert _arrangements(shape, own) == len({tuple(shape[i] for i in p) for p in kept})
+
+
+def average(x: float) -> Any:
+    return ["mean", (x + dpest.laplace(1)) / (10 + dpest.laplace(1))]
+
+
+def test_a_quotient_of_two_random_values_is_a_coordinate_of_its_own() -> None:
+    (bucket,) = buckets(trace(average, 0, {}), trace(average, 1, {}), Measures())
+    assert bucket.constants == ((0, "mean"),)
+    (stratum,) = [s for g in bucket.groups for s in g.strata if s.leaves]
+    assert stratum.leaves == ((1, 0),)
+    (block,) = stratum.blocks
+    assert block.kinds == (REAL,)
+    assert isinstance(block.left, RatioSide)
+    assert isinstance(block.right, RatioSide)
