@@ -18,13 +18,15 @@ from dpest.curves.tails import NormalTails
 from dpest.errors import NotCovered
 from dpest.exact.inference.cases import Numbering
 from dpest.exact.inference.component import Case, Placed, components
-from dpest.exact.inference.expressions import Expr, coordinate, expr
+from dpest.exact.inference.expressions import Expr, coordinate, expr, number, plus
 from dpest.exact.inference.factors import Bound
+from dpest.exact.inference.lattice import Lattice
+from dpest.exact.inference.rays import reads
 from dpest.exact.loss import parts
 from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import buckets
 from dpest.exact.loss.compare import ZERO
-from dpest.exact.loss.coordinates import CoordinateRows, kind_of, simplifying
+from dpest.exact.loss.coordinates import CoordinateRows, Frame, kind_of, simplifying
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.ratio import RatioSide
@@ -115,6 +117,23 @@ def test_a_real_combination_without_continuous_noise_is_a_lattice() -> None:
     assert kind_of([one, one], [REAL, REAL], case) is REAL
     whole = rows([LATTICE, LATTICE], laws, [{1: 1}, {1: 2}])
     assert kind_of([exact(0), one], [LATTICE, LATTICE], whole) is LATTICE
+
+
+@pytest.mark.parametrize(("origin", "step"), [(0, 1), (3, 2), (-1, 0.5)])
+def test_coordinates_of_a_frame_are_measured_from_its_origin_in_steps(origin: float, step: float) -> None:
+    """y0 = 3 + 2 g and y1 = y0 + 5 + h: with t = (transform @ y - origin) / step each equation says that t is what it is."""
+    case = rows([LATTICE, LATTICE], [Geometric(1.0), Geometric(1.0)], [{0: 2}, {0: 2, 1: 1}])
+    case.rows = [plus(x, number(c), 1) for x, c in zip(case.rows, (3, 8), strict=True) if x is not None]
+    one, nothing = exact(1), exact(0)
+    lattices = (Lattice(exact(origin), exact(step)), Lattice(nothing, one))
+    found = case._case(Frame(((one, nothing), (-one, one)), lattices))
+    for g, h in itertools.product((-2, 0, 5), (-1, 0, 3)):
+        y = 3 + 2 * g, 8 + 2 * g + h
+        t = (exact(y[0]) - lattices[0].origin) / lattices[0].step, exact(y[1] - y[0])
+        at = {0: exact(g), 1: exact(h), coordinate(0): t[0], coordinate(1): t[1]}
+        assert [reads(at, e) for e in found.equations] == [0, 0]
+        assert reads({**at, coordinate(0): t[0] + 1}, found.equations[0]) != 0
+        assert float(Frame(((one, nothing), (-one, one)), lattices).place(0, float(t[0]))) == y[0]
 
 
 # -- what a result keeps -----------------------------------------------------------------------------------------------
