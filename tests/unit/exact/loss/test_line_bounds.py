@@ -222,6 +222,30 @@ def test_a_piece_lies_between_its_lines(law: Any) -> None:
             assert np.all(truth >= lower - room)
 
 
+@pytest.mark.parametrize("largest", [1e-6, 0.3, 5.0])
+def test_lines_hold_whatever_the_errors_are(largest: float) -> None:
+    """Concave functions, known at five places up to errors of every size."""
+    rng = np.random.default_rng(8)
+    own: Any = SimpleNamespace(concave=True, bounded=True)
+    share = np.linspace(0, 1, 30)
+    for _ in range(400):
+        y = np.cumsum(rng.uniform(0.2, 2.0, 5)) - rng.uniform(0, 8)
+        bend, kink, slope = 10.0 ** rng.uniform(-2, 1.5), rng.exponential(4.0), rng.normal(0, 5)
+
+        def f(x: np.ndarray, of: tuple[float, ...] = (bend, kink, slope)) -> np.ndarray:
+            return -of[0] * x * x - of[1] * np.abs(x) + of[2] * x
+
+        errors = largest * rng.random(5)
+        known = f(y) + errors * rng.choice([-1.0, 0.0, 1.0], 5)
+        table = _Table([own], np.array([[True]]), known[None, :], errors[None, :])
+        found = _enclosed(table, _Edges(y, np.zeros(5, int), np.arange(4)))
+        for i in range(4):
+            truth = f(y[i] + (y[i + 1] - y[i]) * share)
+            upper, lower = (_along(x[0][0, i], x[1][0, i], share) for x in (found.upper, found.lower))
+            assert np.all(truth <= upper + 1e-9)
+            assert np.all(truth >= lower - 1e-9)
+
+
 def _along(first: float, last: float, share: np.ndarray) -> np.ndarray:
     if not math.isfinite(first + last):
         return np.full(share.shape, first + last)
