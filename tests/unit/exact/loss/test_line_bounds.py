@@ -150,6 +150,18 @@ def test_the_ratio_of_whole_numbers_beyond_the_points_looked_at(side: int, first
     assert backward.upper == pytest.approx(math.log(2), abs=1e-12)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_what_begins_or_ends_at_the_last_point(side: int) -> None:
+    """Half of the law only from the last point on, or up to it: beyond it is there, or gone."""
+    y = np.arange(-10.0, 11.0)
+    half, law = whole(0.5, 2.0, 0.0), whole(1.0, 2.0, 0.0)
+    for outwards, limit in ((1, 0.0), (-1, -math.log(2))):
+        bound = Indicator(Bound(at(-10.0 * outwards, float(outwards * side))))
+        part = Piece(half.log_weight, 0.0, (*half.factors, bound))
+        found, _ = _beyond([half, part], [law], y, side)
+        assert found.limit == pytest.approx(limit, abs=1e-14)
+
+
 @pytest.mark.parametrize("law", [from_frozen(stats.poisson(3.0))[1], from_frozen(stats.geom(0.3))[1]])
 def test_which_of_two_points_further_up_outgrows(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from dpest.exact.loss import shift

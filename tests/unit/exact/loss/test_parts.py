@@ -213,7 +213,7 @@ def test_gaussian_noise_beside_bounded_values() -> None:
     found = parts._normal_case(frozenset({(one, 1)}))
     assert found is not None
     assert found.low <= -2.0 <= 7.0 <= found.high
-    assert found.least <= 1.0 <= found.most
+    assert found.least < 1.0 < found.most  # with room for rounding
     assert (found.low, found.high, found.least, found.most) == pytest.approx((-2.0, 7.0, 1.0, 1.0), abs=1e-12)
     two = placed((Gaussian(0.6), Gaussian(0.4)), (1.0, -2.0), 0.0)
     sums = parts._normal_case(frozenset({(two, 1)}))
