@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -36,19 +37,31 @@ def block(mechanism: Callable[[float], Any], pair: tuple[float, float]) -> Block
 # -- along a direction -------------------------------------------------------------------------------------------------
 
 
-def integrated(x: float) -> Any:
-    z = dpest.gaussian(1)
-    return [x + z + dpest.laplace(2), z + dpest.gaussian(3)]
+def summed(x: float) -> Any:
+    own = dpest.laplace(2)
+    z = dpest.laplace(1)
+    return [x + z + own, z + dpest.laplace(3)]
 
 
-@pytest.mark.parametrize("side", [1.0, -1.0])
-def test_a_limit_of_integrals_is_right_where_it_is_told(side: float) -> None:
-    """Far out in the first coordinate its own noise of scale 2 moves: the ratio of x = 0 to x = 1 tends to e^(-+1/2)."""
-    found = limit_along(block(integrated, (0, 1)), np.array([0.3, -0.2]), np.array([side, 0.0]))
+def test_a_limit_along_a_direction_of_two_coordinates_that_share_noise() -> None:
+    """Coordinates are z' = z + b and y - z' of y = x + z + a: with y = 0.1 fixed and z' on its way down only b's tail moves.
+
+    The density comes to e^(z' / 3) times the integral of f_a(v) f_z(y - x - v) e^((x + v - y) / 3).
+    """
+    found = limit_along(block(summed, (0, 1)), np.array([0.3, -0.2]), np.array([-1.0, 1.0]))
+
+    def part(x: float) -> Any:
+        def f(v: Any) -> Any:
+            return mpmath.exp(-abs(v) / 2 - abs(mpmath.mpf("0.1") - x - v) + (x + v) / 3)
+
+        return mpmath.log(mpmath.quad(f, [-mpmath.inf, *sorted((0, mpmath.mpf("0.1") - x)), mpmath.inf]))
+
+    truth = float(part(0) - part(1))
     assert found is not None
     for far, sign in zip(found, (1, -1), strict=True):
-        assert far.limit is None or far.limit == pytest.approx(-sign * side / 2, abs=1e-9)
-        assert far.upper >= -sign * side / 2 - 1e-12
+        assert far.limit is not None
+        assert abs(far.limit - sign * truth) <= far.error + 1e-12
+        assert sign * truth - 1e-12 <= far.upper <= sign * truth + 1e-9
 
 
 def tail(values: list[float]) -> Logs:
