@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, Losses
-from dpest.numerics.logspace import Floats
+from dpest.numerics.logspace import Floats, log_sum
 
 GUARD = 1e-13  # relative distance from a grid point within which a loss counts as on it; it goes into the bracket
 _ROUNDS = 60
+_FURTHEST = 1000  # knots from the smallest loss that may be merged there; without a place among them the price is a step
 Ints = npt.NDArray[np.int64]
 
 
@@ -35,8 +36,12 @@ class _Sorted:
     mass: Floats
 
 
-def contracted(losses: Losses, step: float, offset: float) -> tuple[Ints, Floats, float]:
-    """Grid points, ln of their probabilities, and how far the losses may lie below the points."""
+def contracted(losses: Losses, step: float, offset: float, order: float = 1.0) -> tuple[Ints, Floats, float]:
+    """Grid points, ln of their probabilities, and how far the losses may lie below the points.
+
+    Two lists are made, both lower bounds: one that keeps the expectation of x and one that does not. The one with the larger
+    moment of this order is the sharper one for sums under such a tilt.
+    """
     size = float(np.abs(losses.loss).max(initial=0.0)) + abs(offset)
     guard = GUARD * (size + step) + 1.01 * losses.doubt
     moved = losses.loss - offset
@@ -47,17 +52,24 @@ def contracted(losses: Losses, step: float, offset: float) -> tuple[Ints, Floats
     with np.errstate(under="ignore"):
         given = _Sorted(n, rest, np.exp(losses.log_mass) * (1 - ROUND * (2 + np.abs(losses.log_mass))))
     given = _top_kept(given)
+    found = [_merged(given, step, keep) for keep in ((False, True) if given.rest.any() else (False,))]
+    points, mass = max(found, key=lambda x: float(log_sum(x[1] + order * step * x[0])))
+    return points, mass, 2 * guard
+
+
+def _merged(given: _Sorted, step: float, keep: bool) -> tuple[Ints, Floats]:
+    """Grid points and ln of their probabilities; `keep` where the expectation of x is to be kept."""
     knots = np.unique(np.concatenate([given.n, given.n[given.rest > 0] + 1]))
     for _ in range(_ROUNDS):
-        mass, end = _lowered(given, knots, step)
+        mass, end = _lowered(given, knots, step, keep)
         bad = mass < 0
         if not bad.any():
             kept = mass > 0
-            return knots[: end + 1][kept], np.log(mass[kept]), 2 * guard
+            return knots[: end + 1][kept], np.log(mass[kept])
         drop = bad & ~np.concatenate([[False], bad[:-1] & (np.arange(bad.size - 1) % 2 == 0)])
         drop = drop if drop.any() else bad
         knots = np.concatenate([knots[: end + 1][~drop], knots[end + 1 :]]) if not drop[-1] else knots[: end + 1][~drop]
-    return _rounded(given, guard)
+    return _rounded(given)
 
 
 def _top_kept(given: _Sorted) -> _Sorted:
@@ -71,15 +83,15 @@ def _top_kept(given: _Sorted) -> _Sorted:
     return _Sorted(given.n, np.where(below, 0.0, given.rest), given.mass)
 
 
-def _rounded(given: _Sorted, guard: float) -> tuple[Ints, Floats, float]:
+def _rounded(given: _Sorted) -> tuple[Ints, Floats]:
     """Every loss on the point below it."""
     points, where = np.unique(given.n, return_inverse=True)
     mass = np.bincount(where.ravel(), given.mass, points.size) * (1 - ROUND * given.n.size)
     kept = mass > 0
-    return points[kept], np.log(mass[kept]), 2 * guard
+    return points[kept], np.log(mass[kept])
 
 
-def _lowered(given: _Sorted, knots: Ints, step: float) -> tuple[Floats, int]:
+def _lowered(given: _Sorted, knots: Ints, step: float, keep: bool) -> tuple[Floats, int]:
     """The changes of slope of the lowered potential at the knots, and the last knot that has any.
 
     Everything is in units of x at the knot to the left (the smaller loss) of each interval, so that nothing is tiny.
@@ -99,9 +111,12 @@ def _lowered(given: _Sorted, knots: Ints, step: float) -> tuple[Floats, int]:
     spread = plain + _gathered(at, p * (1 - share), count) + _gathered(at + 1, p * share, count)
     # The chord exceeds the potential by at most the sum of what it exceeds it by for each loss alone.
     excess = _gathered(at, p * share * np.exp(-r) * -np.expm1(-(width[at] - r)), count)[:-1] * (1 + 1e-12)
-    inward = _gathered(at, p * out, count)[:-1]
-    end, room = _last(plain, excess, inward, _gathered(at, p, count), width)
-    return _slopes(spread, excess, room, width, fall, end), end
+    inside = _gathered(at, p, count)
+    end, room = _last(plain, excess, _gathered(at, p * out, count)[:-1], inside, width)
+    given_up = _gathered(at, p * (fall[at] - out), count)[:-1]
+    first, raised = _first(plain, spread, excess, given_up, inside, width) if keep else (end, None)
+    first, raised = (first, raised) if first < end else (0, None)
+    return _slopes(spread, excess, (raised, room), width, fall, (first, end)), end
 
 
 def _gathered(at: npt.NDArray[np.intp], values: Floats, count: int) -> Floats:
@@ -119,21 +134,45 @@ def _last(plain: Floats, excess: Floats, inward: Floats, inside: Floats, width: 
     return end, room
 
 
-def _slopes(spread: Floats, excess: Floats, room: float, width: Floats, fall: Floats, end: int) -> Floats:
+def _first(
+    plain: Floats, spread: Floats, excess: Floats, given_up: Floats, inside: Floats, width: Floats
+) -> tuple[int, float | None]:
+    """The knot from which on the potential may be a line, and by how much it is lowered there: what lies below is put on it.
+
+    Beyond the smallest loss the potential is the line (total) t - (sum of p x). On that line the expectation of x is kept: a
+    bound that stayed lowered there would lower the mean of every sum by as much for each part.
+    """
+    first, room, below, tops = 0, 0.0, float(plain[0]), float(spread[0])
+    for first in range(min(_FURTHEST, plain.size - 1)):
+        grow, fall = float(np.exp(width[first])), -float(np.expm1(-width[first]))
+        following = float(excess[first + 1]) if first + 1 < excess.size else 0.0
+        needed = max(float(excess[first]), following / grow)  # at the next knot, in units of this one
+        if excess[first] <= room * (1 - 1e-12) and (room - needed) / fall >= -tops * (1 - 1e-9):
+            return first, room * (1 + 1e-12)
+        room = (room + below * fall + float(given_up[first])) * grow
+        below += float(inside[first] + plain[first + 1])
+        tops += float(spread[first + 1])
+    return plain.size, None
+
+
+def _slopes(
+    spread: Floats, excess: Floats, room: tuple[float | None, float], width: Floats, fall: Floats, kept: tuple[int, int]
+) -> Floats:
     """The probabilities at the knots up to the last, each rounded downwards."""
+    first, end = kept
     if end == 0:
         return np.array([float(spread.sum()) * (1 - 1e-12)])
-    width, fall, excess = width[:end], fall[:end], excess[:end]
-    lower = np.zeros(end + 1)
+    width, fall, excess = width[first:end], fall[first:end], excess[first:end]
+    lower = np.zeros(end - first + 1)
     lower[:-1] = excess
     lower[1:] = np.maximum(lower[1:], excess * np.exp(width))
-    lower[end] = room
+    lower[-1] = room[1]
     shrink = np.exp(-width)
-    lower[0] = max(float(lower[0]), float(lower[1] * shrink[0]) * (1 + 1e-12))
+    lower[0] = max(float(lower[0]), float(lower[1] * shrink[0]) * (1 + 1e-12)) if room[0] is None else room[0]
     change = (lower[:-1] - lower[1:] * shrink) / fall  # by how much the slope of each chord falls
     size = (lower[:-1] + lower[1:] * shrink) / fall
-    tops = spread[: end + 1].copy()
-    tops[end] = float(spread[end:].sum())
+    tops = spread[first : end + 1].copy()
+    tops[0], tops[-1] = float(spread[: first + 1].sum()), float(spread[end:].sum())
     mass = tops.copy()
     mass[1:] -= change
     mass[:-1] += change
@@ -141,5 +180,4 @@ def _slopes(spread: Floats, excess: Floats, room: float, width: Floats, fall: Fl
     noise[1:] += size
     noise[:-1] += size
     exact = (noise == tops) & (tops >= 0)
-    return np.where(exact, tops * (1 - 1e-14), mass - 1e-14 * noise)
-
+    return np.concatenate([np.zeros(first), np.where(exact, tops * (1 - 1e-14), mass - 1e-14 * noise)])

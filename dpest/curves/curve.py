@@ -86,16 +86,17 @@ class Curve:
         if key == math.inf:
             return self._infinite()
         if key not in self._known:
-            self._known[key] = self._largest([bracketed(w.delta(key, self.tolerance)) for w in self._contenders(key)])
+            self._known[key] = self._largest_delta(key)
         return self._known[key]
 
-    def _contenders(self, epsilon: float) -> list[Way]:
-        """The ways that may have the largest delta: with several pairs, those that a rough look does not rule out."""
-        if len(self.ways) <= 2:
-            return list(self.ways)
-        rough = [w.delta(epsilon, max(self.tolerance, _ROUGH)) for w in self.ways]
-        best = max(low for low, _ in rough)
-        return [w for w, (_, high) in zip(self.ways, rough, strict=True) if high >= best]
+    def _largest_delta(self, epsilon: float) -> Bracketed:
+        """delta of the most promising way, and of others where a rough look does not rule them out."""
+        order = sorted(self.ways, key=lambda w: -w.rough_log_delta(epsilon)) if len(self.ways) > 1 else list(self.ways)
+        best = bracketed(order[0].delta(epsilon, self.tolerance))
+        for way in order[1:]:
+            if way.delta(epsilon, max(self.tolerance, _ROUGH))[1] > best.lower:
+                best = larger(best, bracketed(way.delta(epsilon, self.tolerance)))
+        return best
 
     def epsilon_at(self, delta: float) -> Bracketed:
         """The smallest epsilon at which the pair is (epsilon, delta)-close."""

@@ -58,7 +58,7 @@ def lattice(tree: Tree) -> LossLattice:
     measure = _measure([x - losses[0] for losses in singles.values() if losses.size for x in losses[1:]])
     if measure is None:
         return LossLattice(0.0, {})
-    complete = measure > 0 and len(chosen) == len(leaves(tree)) and all(_all_single(leaf) for leaf in chosen)
+    complete = measure > 0 and len(chosen) == len(leaves(tree)) and all(all_single(leaf) for leaf in chosen)
     return LossLattice(measure, {key: float(losses[0]) for key, losses in singles.items() if losses.size}, complete)
 
 
@@ -78,10 +78,10 @@ def _single_losses(leaf: Leaf) -> Floats:
     with np.errstate(invalid="ignore"):
         narrow = (cells.high - cells.low <= _NARROW * np.maximum(1.0, np.abs(cells.losses))) & np.isfinite(cells.losses)
     heavy = narrow & (np.maximum(cells.log_p, cells.log_q) > math.log(_HEAVY))
-    return np.sort(cells.losses[narrow if _all_single(leaf) else heavy])
+    return np.sort(cells.losses[narrow if all_single(leaf) else heavy])
 
 
-def _all_single(leaf: Leaf) -> bool:
+def all_single(leaf: Leaf) -> bool:
     """Whether a part has few outcomes, each with one loss."""
     cells = leaf.cells
     if cells.size > _FEW or any(cells.beyond):
@@ -123,9 +123,9 @@ def upwards(losses: Losses, step: float, offset: float) -> Grid:
     return _collected(both, np.concatenate([mass + log_down, mass + log_up]), step, offset)
 
 
-def downwards(losses: Losses, step: float, offset: float) -> Grid:
+def downwards(losses: Losses, step: float, offset: float, order: float = 1.0) -> Grid:
     """Neighbouring losses merged on grid points, so that no test tells the inputs apart better than before."""
-    n, log_mass, guard = contracted(losses, step, offset)
+    n, log_mass, guard = contracted(losses, step, offset, order)
     return Grid(n, log_mass, np.asarray(offset + n * step, float), offset, guard)
 
 
@@ -143,19 +143,21 @@ def _collected(n: Ints, log_mass: Floats, step: float, offset: float) -> Grid:
     return Grid(points, found, np.asarray(offset + points * step, float), offset, 0.0)
 
 
-def gridded(tree: Tree, up: bool, step: float, offsets: dict[int, float], known: dict[int, Grid]) -> dict[int, Grid]:
-    """The grid of every leaf, by its id."""
+def gridded(
+    tree: Tree, up: bool, step: float, offsets: dict[int, float], known: dict[int, Grid], order: float = 1.0
+) -> dict[int, Grid]:
+    """The grid of every leaf, by its id; from below, the sharpest for moments of an order."""
     match tree:
         case Leaf():
             if id(tree) not in known:
-                move = upwards if up else downwards
-                known[id(tree)] = move(tree.losses(up), step, offsets.get(id(tree), 0.0))
+                losses, offset = tree.losses(up), offsets.get(id(tree), 0.0)
+                known[id(tree)] = upwards(losses, step, offset) if up else downwards(losses, step, offset, order)
         case ProductPart(parts):
             for part, _ in parts:
-                gridded(part, up, step, offsets, known)
+                gridded(part, up, step, offsets, known, order)
         case Mixture(parts):
             for part in parts:
-                gridded(part, up, step, offsets, known)
+                gridded(part, up, step, offsets, known, order)
     return known
 
 

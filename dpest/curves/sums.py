@@ -8,14 +8,18 @@ from functools import cached_property
 
 from dpest.curves.cells import ROUND, product
 from dpest.curves.grid import LossLattice, lattice, rough_moments
-from dpest.curves.transform import Sums, Window, added, window
+from dpest.curves.transform import OUTSIDE, Sums, Window, added, window
 from dpest.curves.tree import Fixed, Leaf, Masses, ProductPart, Tree, extent, factors, masses
 
 _LEAST, _MOST = 1 << 10, 1 << 22  # points of a transform
 _EXACT = 20_000  # outcomes up to which independent discrete parts are multiplied out
 _NEAR = 0.75  # deviations from the centre of a tilt within which it is used again
 _COARSEST = 3e-3  # a step for a wider bracket would save nothing
-_NARROWEST = 1e-5  # the shortest window, relative to all losses: indices stay whole numbers that floats hold exactly
+_NARROWEST = 1e-5  # the least deviation, relative to the range of all losses of one part: larger tilts cost digits
+_LOWER_TILTS = (0.75, 0.5, 0.25)  # shares of the best tilt that are tried where a single part has a heavy tail under it
+_LOST = 4.0  # nats by which a lower tilt may make what is asked for smaller beside the rest, and so rounding errors larger
+_SHORTER = 0.7  # how much shorter its window must be
+_NATS = 20.0  # that a window holds beyond the tolerance: what is outside of it is then far below that
 TOLERANCE = 1e-4
 
 
@@ -87,12 +91,39 @@ class LossSum:
         return self._masses[up].infinite * (1 + spare if up else 1 - spare)
 
     def _made(self, epsilon: float, up: bool, tolerance: float, size: int) -> Sums:
-        where = window(self.tree, up, self._tilt(epsilon, up))
+        where = self._window(epsilon, up, tolerance)
         low, high = self.extents[up]
         spare = 1e-9 * (1.0 + abs(low) + abs(high))
         where = replace(where, low=max(where.low, low - spare), high=min(where.high, high + spare))
         step, points = self._step(where, tolerance, size)
         return added(self.tree, up, where, step, self.lattice.offsets, points)
+
+    def _window(self, epsilon: float, up: bool, tolerance: float) -> Window:
+        """Where the sum lies under the tilt that makes epsilon its mean, or under a lower one where that is much shorter.
+
+        Under the best tilt rare large losses of single parts may make up most of the variance; a little below it they do not.
+        """
+        if self.lattice.complete:
+            return window(self.tree, up, self._tilt(epsilon, up))
+        outside = min(OUTSIDE, _NATS - math.log(tolerance))
+        best = window(self.tree, up, self._tilt(epsilon, up), outside)
+        out, height = best, self._height(best.tilt, epsilon, up)
+        for tilt in (best.tilt * share for share in _LOWER_TILTS if best.tilt > 0):
+            lost = self._height(tilt, epsilon, up) - height
+            other = window(self.tree, up, tilt, outside + lost) if lost <= _LOST else out
+            out = other if other.high - other.low < _SHORTER * (out.high - out.low) else out
+        # It answers for the epsilons around the mean of the best tilt, and is as sharp as that.
+        return replace(out, mean=best.mean, deviation=min(best.deviation, out.deviation))
+
+    def _height(self, tilt: float, epsilon: float, up: bool) -> float:
+        """ln of what the tilted probabilities are to be multiplied by at epsilon: the smaller, the less do their errors weigh."""
+        return rough_moments(self.tree, up, tilt).log_mgf - tilt * epsilon
+
+    @cached_property
+    def _narrowest(self) -> float:
+        """The shortest window."""
+        low, high = self.extents[True]
+        return _NARROWEST * (high - low) / math.sqrt(factors(self.tree))
 
     def _step(self, where: Window, tolerance: float, size: int) -> tuple[float, int]:
         """A step whose square is small enough, and how many points the window has then.
@@ -103,7 +134,7 @@ class LossSum:
         sharpness = max(where.tilt * (where.tilt + 1), 1 / where.deviation**2, 1e-12)
         wanted = math.sqrt(1.6 * min(tolerance, _COARSEST) / (factors(self.tree) * sharpness))
         low, high = self.extents[True]
-        length = max(where.high - where.low, _NARROWEST * (high - low), 1e-12)
+        length = max(where.high - where.low, self._narrowest, 1e-12)
         if size:
             wanted = min(wanted, 0.9 * length / size)
         wanted = max(min(wanted, length / _LEAST), 1.01 * length / (_MOST - 4), 1e-12 * max(abs(low), abs(high)))
@@ -119,7 +150,7 @@ class LossSum:
             if rough_moments(self.tree, up, high).mean >= epsilon:
                 break
             low, high = high, 2 * high
-            if rough_moments(self.tree, up, high).variance < (_NARROWEST * (self.extents[up][1] - self.extents[up][0])) ** 2:
+            if rough_moments(self.tree, up, high).variance < self._narrowest**2:
                 return low  # next to the largest loss: nearly everything lies there under any larger tilt
         for _ in range(30):
             middle = 0.5 * (low + high)
@@ -128,6 +159,15 @@ class LossSum:
                 return middle
             low, high = (middle, high) if found.mean < epsilon else (low, middle)
         return 0.5 * (low + high)
+
+    def rough_log_delta(self, epsilon: float) -> float:
+        """ln delta(epsilon), roughly: to plan with."""
+        infinite = math.log(self._infinite(False)) if self._infinite(False) > 0 else -math.inf
+        if epsilon >= self.extents[True][1]:
+            return infinite
+        tilt = self._tilt(epsilon, True)
+        mean, log_delta = self._saddle(tilt)
+        return max(infinite, log_delta + tilt * (mean - epsilon))
 
     def guess(self, delta: float) -> tuple[float, float]:
         """Roughly the epsilon at which the curve reaches delta, and how steep ln delta is there, by a saddle point."""

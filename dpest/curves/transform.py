@@ -28,7 +28,7 @@ from dpest.curves.tree import Leaf, Mixture, ProductPart, Tree, factors
 from dpest.numerics.logspace import Floats
 
 _STAGE = 8.0  # roundoffs for each stage of a transform
-_OUTSIDE = 45.0  # nats of tilted mass that may lie outside the window
+OUTSIDE = 45.0  # nats of tilted mass that may lie outside the window: below all rounding errors
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class _Waves:
     offset: float  # the loss that index 0 stands for
 
 
-def window(tree: Tree, up: bool, tilt: float) -> Window:
-    """Where all but a negligible share of the tilted sum lies, by Chernoff's inequality on merged losses."""
+def window(tree: Tree, up: bool, tilt: float, outside: float = OUTSIDE) -> Window:
+    """Where all but a share e^-outside of the tilted sum lies, by Chernoff's inequality on merged losses."""
     centre = rough_moments(tree, up, tilt)
     deviation = max(math.sqrt(max(centre.variance, 0.0)), 1e-12)
     ends, rates = [], []
@@ -62,7 +62,7 @@ def window(tree: Tree, up: bool, tilt: float) -> Window:
         reaches = []
         for t in (np.power(2.0, np.arange(-3, 6)) / deviation).tolist():
             more = rough_moments(tree, up, tilt + sign * t)
-            reaches.append(((more.log_mgf - centre.log_mgf + _OUTSIDE) / t, t))
+            reaches.append(((more.log_mgf - centre.log_mgf + outside) / t, t))
         reach, rate = min(reaches)
         ends.append(sign * reach)
         rates.append(rate)
@@ -127,7 +127,7 @@ def _exp(x: float) -> float:
 
 def added(tree: Tree, up: bool, where: Window, step: float, offsets: dict[int, float], size: int) -> Sums:
     """The law of the sum of the tree's losses, on a grid of `size` points around the window."""
-    grids = gridded(tree, up, step, offsets, {})
+    grids = gridded(tree, up, step, offsets, {}, max(where.tilt, 1 / where.deviation))
     waves = _transformed(tree, up, grids, where.tilt, size)
     values = fft.irfft(waves.z, size)
     double = np.full(waves.z.size, 2.0)

@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from dpest.curves.cells import ROUND
+from dpest.curves.cuts import CutSums
 from dpest.curves.direct import delta_above, delta_below
 from dpest.curves.gaussian import gaussian_delta, gaussian_piece
 from dpest.curves.grid import moments
 from dpest.curves.pieces import DensityPiece
-from dpest.curves.sums import LossSum, multiplied
+from dpest.curves.sums import multiplied
 from dpest.curves.tree import (
     CellSource,
     Joined,
@@ -55,9 +56,9 @@ class Way:
         return multiplied(parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else ProductPart(parts))
 
     @cached_property
-    def _sum(self) -> LossSum:
+    def _sum(self) -> CutSums:
         assert self.whole is not None
-        return LossSum(self.whole)
+        return CutSums(self.whole)
 
     def delta(self, epsilon: float, tolerance: float) -> tuple[float, float]:
         """delta(epsilon) from below and from above; with a largest loss m it is at most 1 - e^(epsilon - m)."""
@@ -75,6 +76,10 @@ class Way:
             cells = self.whole.source.at(epsilon)
             return delta_below(cells.lower, epsilon), delta_above(cells.upper, epsilon)
         return self._sum.delta(epsilon, tolerance)
+
+    def rough_log_delta(self, epsilon: float) -> float:
+        """ln delta(epsilon), roughly, where delta itself takes time; infinite where it does not."""
+        return math.inf if self.whole is None or isinstance(self.whole, Leaf) else self._sum.rough_log_delta(epsilon)
 
     def guess(self, delta: float) -> tuple[float, float]:
         """Roughly where the curve reaches delta, and how steep ln delta is there."""

@@ -21,6 +21,7 @@ from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.nodes import All, Compare, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, Truth, bare
 from dpest.lang.run import RUN
+from dpest.lang.shuffled import Shuffled
 from dpest.lang.ufuncs import boxed
 
 _ARRAY, _AS_ARRAY = np.array, np.asarray  # NumPy's own, whatever stands under their names during a run
@@ -77,9 +78,9 @@ class OpenArray(np.ndarray[Any, Any]):
         return super().__getitem__(_index(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self.whole:
+        if self.whole and type(value) is not Shuffled:
             value = _each(CONVERSIONS[id(int)], boxed(_objects(value)))  # NumPy cuts off what is behind the point
-        elif self.whole is None and not _all_whole(value) and _all_whole(self):
+        elif self.whole is None and type(value) is not Shuffled and not _all_whole(value) and _all_whole(self):
             raise TypeError("a number with a fraction is written into an array that may hold whole numbers only")
         super().__setitem__(_index(key), value)
 
