@@ -12,7 +12,6 @@ from scipy import stats
 from dpest.curves.gaussian import gaussian_delta, gaussian_piece
 from tests.oracles.compositions import gaussian
 
-
 SHIFTS = [1e-6, 0.003, 0.2, 0.49, 0.51, 1.0, 3.0, 20.0]
 PLACES = [-8.0, -2.5, -1.01, -0.99, 0.0, 0.7, 3.0, 9.0]
 
