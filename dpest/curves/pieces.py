@@ -102,6 +102,7 @@ class DensityPiece:
             return None
         p, q = self.tails[::-1] if swapped else self.tails
         ends = -reach_of_moment(p.mirrored(), q.mirrored(), order), reach_of_moment(p, q, order)
+        ends = min(ends[0], p.low, q.low), max(ends[1], p.high, q.high)  # the bounds beyond hold outside of all means
         step = min(_SMOOTH * p.least, _SMOOTH * p.least * math.sqrt(_BENT / (1 + order)))
         if not math.isfinite(ends[0] + ends[1]) or ends[1] - ends[0] > _MOST_FURTHER * step:
             return None
@@ -116,7 +117,7 @@ class DensityPiece:
         if not math.isfinite(total) or not off < _ROUGH:
             return None
         rest = [self._rest(end, sign, order, swapped) for end, sign in zip(ends, (-1, 1), strict=True)]
-        return total - 1.12 * off, float(log_sum(np.array([total + off, *rest])))
+        return total - 1.12 * off, float(np.logaddexp.reduce([total + off, *rest]))
 
     def log_moment_beyond(self, order: float, swapped: bool) -> tuple[float, float]:
         """ln of bounds of E e^(order * loss) over what no cell holds, in this direction or the other one."""
