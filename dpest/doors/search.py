@@ -23,6 +23,7 @@ from dpest.exact.proof.crossed import crossed_pairs
 from dpest.exact.proof.upper import ProofQuestion, Upper
 from dpest.exact.proof.worst import NamedPair, landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
+from dpest.laws.law import Continuous
 from dpest.numerics.effort import counted_effort
 from dpest.numerics.rationals import exact
 from dpest.results import TIGHT, PairResult
@@ -40,11 +41,15 @@ _SLOW_WORK = 50_000  # per pair, on one form of output: all forms together would
 # sums of maxima without a pair. Pairs that take more are left out.
 _PAIR_WORK = 1_000_000
 _QUICK_WORK = 20_000  # for one pair at first, where there is no bound
+_FIRST_WORK = 150_000  # for one pair at first, where there is one: pairs that take more seldom show more
 _OVERHEAD = 300  # what a pair takes beside the work that is counted: 1 to 8 ms on small mechanisms
+_TABLING = 5, 5_000  # times the counted work, at most that much: tables of laws take up to 100 ms, and are not counted
 _LARGE = 1e4  # a loss that is as good as infinite: larger ones are not looked for
 _MOST_TRIES = 400  # pairs in all
 _MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
 _CORNERS = 80  # random corners of the set of differences, where no corner is named
+_CLOSE = 0.9  # of the bound: pairs of this kind are then worth going on with
+_OUTLYING = 20.0  # in units of the widest noise: what is left of a tail is below 1e-8
 _FEW_COLUMNS = 3  # of a row: 28 pairs of its corners
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
 
@@ -79,6 +84,11 @@ class _PairSearch:
         """Whether the best pair is so close to the bound that dearer ways of searching are not worth their time."""
         return self.best is not None and self.best.lower >= self.bound * (1 - TIGHT)
 
+    @property
+    def close(self) -> bool:
+        """Whether the best pair shows most of the bound."""
+        return self.best is not None and self.best.lower >= _CLOSE * self.bound
+
     def look(self, pair: Pair, ask: LossOf, most: int = _PAIR_WORK) -> bool:
         """Asks the exact engine; True where the pair is better than all before it."""
         key = repr((pair.left, pair.right))
@@ -89,8 +99,8 @@ class _PairSearch:
         self.show(min(self.tried, _MOST_TRIES), _MOST_TRIES, "looking for the worst pair")
         with counted_effort(most) as effort:
             found = _asked(pair, ask)
-        self.work += effort.work + _OVERHEAD
-        if found is None and effort.work > most:
+        self.work += effort.work + _OVERHEAD + min(_TABLING[0] * effort.work, _TABLING[1])
+        if found is None and most < effort.work <= _PAIR_WORK:
             self.aside.append((pair, ask))
         if found is None or (self.best is not None and found.lower <= self.best.lower):
             return False
@@ -116,17 +126,23 @@ def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = si
     """The pair of largest loss that was found."""
     bound = math.inf if upper is None or upper.bound is None else rounded_up(upper.bound)
     search = _PairSearch(question, bound, show)
-    # Without a bound an infinite loss is looked for, which shows quickly where it shows at all: dear pairs wait.
-    most = _PAIR_WORK if bound < math.inf else _QUICK_WORK
+    # Without a bound an infinite loss is looked for, which shows quickly where it shows at all. Dear pairs wait in any case.
+    each = _FIRST_WORK if bound < math.inf else _QUICK_WORK
+    whole = _whole(question)
     if upper is not None:
         forms = _Forms(question, upper)
-        named = itertools.chain(crossed_pairs(upper), named_pairs(upper))
-        _try_all(search, ((Pair("", x.left, x.right), forms.asked(x)) for x in named), _NAMED_WORK, most)
-    if bound < math.inf and search.work > _SLOW_WORK * search.tried:
-        return WorstFound(search.best, search.tried)
+        named = ((Pair("", x.left, x.right), forms.asked(x)) for x in itertools.chain(crossed_pairs(upper), named_pairs(upper)))
+        outlying = ((pair, whole) for pair in _outliers(question, upper))
+        _try_all(search, named, _NAMED_WORK // 3, each)
+        if not search.done:
+            rest = (named, outlying) if search.close else (outlying, named)
+            _try_all(search, itertools.chain(*rest), _NAMED_WORK, each)
+        if bound < math.inf and search.best is None:
+            search.look_again()
+            if search.work > _SLOW_WORK * search.tried:
+                return WorstFound(search.best, search.tried)
     if not search.tight:
-        whole = _whole(question)
-        _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_WORK, most)
+        _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_WORK, each)
     if not search.tight:
         search.look_again()
     if not search.tight:
@@ -191,6 +207,21 @@ def _far_apart(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
             far[i] = min(base[i] + most, f.high) if math.isfinite(most) else values[i][-1]
         yield Pair("", inputs.fill(base), inputs.fill(far))
         yield from _between_corners(inputs, base, moves)
+
+
+def _outliers(question: ProofQuestion, upper: Upper | None) -> Iterator[Pair]:
+    """One number far above or below the others, which moves against them: gaps and ranks lose most there."""
+    n = question.n or 1
+    if upper is None or n < 2 or question.adjacency not in ("linf", "l1") or question.domain not in (None, float, int):
+        return
+    laws = [law for program in upper.traced.programs for region in program for _, law in region.laws]
+    unit = max((law.scale for law in laws if isinstance(law, Continuous)), default=1.0)
+    away = float(round(_OUTLYING * unit))
+    step = question.sensitivity
+    for i, height, sign in itertools.product((n - 1, 0), (away, -away), (step, -step)):
+        others = -sign if question.adjacency == "linf" else 0.0
+        left = [height if k == i else 0.0 for k in range(n)]
+        yield Pair("", left, [x + (sign if k == i else others) for k, x in enumerate(left)])
 
 
 def _between_corners(inputs: Inputs, base: list[float], moves: Mapping[int, tuple[float, float]]) -> Iterator[Pair]:

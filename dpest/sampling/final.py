@@ -13,11 +13,24 @@ from dpest.inputs.pairs import Pair
 from dpest.results import Direction
 from dpest.run.streams import stream
 from dpest.sampling.bounds.common_noise import Blocks, Prospect
-from dpest.sampling.bounds.dependence import FEWEST_BLOCKS, BlockHits, Echo, Seen, Unit, echo, look, repeated, shift, worst_echo
+from dpest.sampling.bounds.dependence import (
+    FEWEST_BLOCKS,
+    BlockHits,
+    Echo,
+    Seen,
+    Unit,
+    alike_across,
+    alike_apart,
+    echo,
+    look,
+    repeated,
+    shift,
+    worst_echo,
+)
 from dpest.sampling.bounds.statement import Counts, Statement
 from dpest.sampling.runs.blackbox import Form, Sampler
 from dpest.sampling.runs.outcomes import row_keys
-from dpest.sampling.runs.outputs import Keys, joined
+from dpest.sampling.runs.outputs import joined
 from dpest.sampling.scores.event import Event
 from dpest.sampling.supply import ChunkSetup, CountChunk, DrawChunk, Stage, Tally, block_size, chunk_size, count_event
 
@@ -30,6 +43,7 @@ _SMALL_BLOCK = 64  # rows of a call where only calls are independent: fewer cost
 _MOST_SMALL_BLOCKS = 1 << 14
 _SHIFTED = 1e-6  # p-value: refusing costs the whole audit, and each audit looks a few times
 _DIFFERENT = 1e-4  # p-value: being run from copies costs time alone
+_FROZEN = 3.0  # times as often; and three equal pairs for each copied run, since discrete outputs are equal by chance
 _COPIED = (
     "independent copies: the mechanism keeps what it drew in earlier calls, so that each block of runs starts from a copy of it "
     "as it was handed over"
@@ -81,7 +95,7 @@ def keeps_state(question: EventQuestion, before: BlockHits) -> bool:
         return False
     copies = _sample(question, replace(source, fresh=True), _COPY_RUNS, _COPIES, 7)
     seen = look(before)
-    if copies.echo is Echo.AGAIN or (_constant(copies.outputs) and not _constant(before.outputs)):
+    if copies.echo is Echo.AGAIN or _frozen(copies, before):
         return False  # all copies draw the same noise: they say nothing
     return seen.linked or (look(copies).clumps < _DIFFERENT and not seen.clumped) or shift(before, copies) < _SHIFTED
 
@@ -139,9 +153,16 @@ def _sample(question: EventQuestion, source: Sampler, size: int, number: int, ke
     return BlockHits(size, found[0], found[1], worst_echo(echoes), ((outputs[0], outputs[1]),))
 
 
-def _constant(outputs: tuple[tuple[Keys, Keys], ...]) -> bool:
-    """Whether each input has one output only."""
-    return all(bool(np.all(keys == keys[0])) for stage in outputs for keys in stage)
+def _frozen(copies: BlockHits, before: BlockHits) -> bool:
+    """Whether copies draw noise again that was drawn before they were made: it differs elsewhere.
+
+    Outputs of two copies are then equal far more often than an output of a copy and one of the mechanism itself.
+    """
+    for side in (0, 1):
+        own, other = (np.concatenate([stage[side] for stage in found.outputs]) for found in (copies, before))
+        if alike_apart(own, copies.size) > _FROZEN * alike_across(own, other) + _FROZEN / len(own):
+            return True
+    return False
 
 
 def _alike(blocks: NDArray[np.uint64]) -> bool:

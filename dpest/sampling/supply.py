@@ -202,7 +202,7 @@ class CountChunk:
 
     def __call__(self, index: int, count: int) -> Tally:
         try:
-            drawn = [self._drawn(side, index, count) for side in (0, 1)]
+            drawn = self._drawn(index, count)
         except MechanismError as error:
             return self._until_failure(index, count, str(error))
         hits = [self._hits(side, index, batches) for side, batches in enumerate(drawn)]
@@ -238,9 +238,15 @@ class CountChunk:
     def _key(self, side: int, index: int) -> tuple[int, ...]:
         return int(Stage.FINAL), 2 if self.common else side, self.first + index
 
-    def _drawn(self, side: int, index: int, count: int) -> list[Batch]:
-        data = (self.left, self.right)[side]
-        return draw_chunk(self.sampler, data, count, self.block, self.seed, self._key(side, index))
+    def _drawn(self, index: int, count: int) -> tuple[list[Batch], list[Batch]]:
+        """The blocks of both inputs, drawn by turns: what one input leaves for the other then differs from block to block."""
+        blocks = [
+            (data, min(self.block, count - start), stream(self.seed, *self._key(side, index), place))
+            for place, start in enumerate(range(0, count, self.block))
+            for side, data in enumerate((self.left, self.right))
+        ]
+        drawn = self.sampler.draw_in_turn(blocks)
+        return drawn[::2], drawn[1::2]
 
     def _hits(self, side: int, index: int, batches: list[Batch]) -> Flags:
         return np.concatenate([self.event.contains(b, self._ties(side, index, place)) for place, b in enumerate(batches)])

@@ -13,7 +13,10 @@ from dpest.lang.category import Category
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
+from dpest.lang.shuffled import Shuffled, released_orders
 from dpest.trace.columns import constant_key
+
+SHUFFLED = "shuffled"  # the name of an output whose values at some places come in a random order
 
 
 @dataclass(frozen=True)
@@ -58,13 +61,20 @@ class EnumMember:
 def flatten(output: Any) -> Flat:
     """The structure and leaves of an output; refuses what has no distribution here."""
     leaves: list[Any] = []
-    return Flat(_describe(output, leaves), tuple(leaves))
+    structure = _describe(output, leaves)
+    values, orders = released_orders(leaves)
+    if not orders:
+        return Flat(structure, values)
+    return Flat((SHUFFLED, orders, structure), tuple(x.node if isinstance(x, Dist) else _constant(x) for x in values))
 
 
 _PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
 def _describe(x: Any, leaves: list[Any]) -> Any:
+    if type(x) is Shuffled:
+        leaves.append(x)
+        return None
     if isinstance(x, Dist):
         leaves.append(x.node)
         return None
@@ -150,6 +160,8 @@ def _rebuild(structure: Any, left: list[Any]) -> Any:
     match structure:
         case None:
             return left.pop(0)
+        case (str(name), tuple(), inner) if name == SHUFFLED:
+            return _rebuild(inner, left)
         case ("list", *parts):
             return [_rebuild(p, left) for p in parts]
         case ("array", shape, *parts):

@@ -53,8 +53,8 @@ def _changed(path: Path) -> tuple[Path, float]:
     if not candidates:
         return path, 0.0
     used = {id(root(d)) for x in path.conditions for d, _ in x.terms}
-    used |= {id(root(d)) for loop in path.loops for x in _around(loop) for d, _ in x.terms}
-    used |= _elsewhere(path.output.leaves, {id(x) for x in candidates})
+    used |= {id(root(d)) for loop in path.loops for x in around(loop) for d, _ in x.terms}
+    used |= elsewhere(path.output.leaves, {id(x) for x in candidates})
     known: dict[int, Any] = {}
     gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with
     error = 0.0
@@ -73,12 +73,12 @@ def _changed(path: Path) -> tuple[Path, float]:
     return replace(path, output=Flat(path.output.structure, leaves), drawn=tuple(d for d in drawn if d is not None)), error
 
 
-def _around(loop: Loop) -> Iterator[Literal]:
+def around(loop: Loop) -> Iterator[Literal]:
     """The conditions of every way around a loop, and around those inside it."""
     for cycle in loop.cycles:
         yield from cycle.literals
         for inner in cycle.loops:
-            yield from _around(inner)
+            yield from around(inner)
 
 
 def _candidates(leaves: Sequence[Any]) -> list[Node]:
@@ -87,17 +87,18 @@ def _candidates(leaves: Sequence[Any]) -> list[Node]:
     for node in ancestors(*leaves):
         if isinstance(node, Linear) and len(node.terms) > 1:
             for term, _ in node.terms:
-                if not isinstance(term, Draw) and id(term) not in found and _has_few_points(term):
+                if not isinstance(term, Draw) and id(term) not in found and has_few_points(term):
                     found[id(term)] = term
     return list(found.values())
 
 
-def _has_few_points(node: Node) -> bool:
+def has_few_points(node: Node) -> bool:
+    """Whether a value can be one of a few numbers only."""
     points = listed_points(node)
     return points is not None and len(points) <= _MOST_POINTS
 
 
-def _elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
+def elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
     """The draws that the outputs use in any other way."""
     seen: set[int] = set()
     found: set[int] = set()
@@ -140,7 +141,7 @@ class _OwnDraws:
 def _as_draw(group: list[Node]) -> _OwnDraws | None:
     """One draw for values that share noise: any number of values with two outcomes together, or a single one with more."""
     try:
-        outcomes, error = _outcomes(group)
+        outcomes, error = outcomes_of(group)
     except (BudgetExceeded, ExactRefused):
         return None
     points = list(outcomes)
@@ -175,7 +176,7 @@ def _on_lattice(logs: dict[Rational, float]) -> tuple[Atoms, Rational, Rational]
     return Atoms(steps, tuple(logs[x] for x in points), f"a value with {len(points)} points"), points[0], step
 
 
-def _outcomes(group: list[Node]) -> tuple[dict[tuple[Any, ...], float], float]:
+def outcomes_of(group: list[Node]) -> tuple[dict[tuple[Any, ...], float], float]:
     """ln of the probability of each joint outcome, and how far off it may be."""
     cases = expand(group, (), range(len(group)), range(len(group)))
     if len(cases) > _MOST_POINTS:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from dpest.errors import MechanismError
+from dpest.exact.inference.closed_forms import with_closed_forms
 from dpest.exact.inference.eliminate import eliminate
+from dpest.exact.inference.multisets import with_multisets
 from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
+from dpest.lang.generators.open_arrays import open_arrays
+from dpest.lang.shares import shares_added
+from dpest.lang.shuffled import HoldsNumbersOnly, OrderMatters, orders_left_open
 from dpest.trace import explore
 from dpest.trace.against_program import SECONDS
 from dpest.trace.explore import Trace
@@ -30,4 +37,21 @@ def trace(
     check_seconds: float = SECONDS,
 ) -> Trace:
     """Every path of a mechanism, its loops weighed; values in sums that alone use their noise are draws of their own."""
-    return with_own_draws(explore.trace(mechanism, data, params, limits, check_seconds, log_repeats))
+
+    def traced() -> Trace:
+        with shares_added():
+            found = explore.trace(mechanism, data, params, limits, check_seconds, log_repeats)
+        return with_own_draws(with_closed_forms(found))
+
+    def unordered() -> Trace:
+        with orders_left_open():
+            return with_multisets(traced())
+
+    try:
+        return unordered()
+    except HoldsNumbersOnly:
+        with suppress(OrderMatters, MechanismError), open_arrays():
+            return unordered()
+    except OrderMatters:
+        pass
+    return traced()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpest.errors import NotCovered
 from dpest.exact.proof.adjacency import Box
+from dpest.exact.proof.corners import Corners
 from dpest.exact.proof.cross import Crossing
 from dpest.exact.proof.policy import Policy
 from dpest.exact.proof.regions import Region
@@ -39,6 +40,7 @@ class ProofStep:
     crossing: Crossing | None
     apart: tuple[tuple[int, Rational], ...] | None  # multipliers that show that no adjacent pair joins the two cells
     cost: Rational
+    corners: Corners | None = None  # the region goes to itself, by shifts for each corner of the differences
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.cells import cell
 from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
+from dpest.exact.proof.corners import corners_fault
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
 from dpest.exact.proof.policy import Policy, cost_of, is_whole
 from dpest.exact.proof.ranges import Range
@@ -52,11 +53,13 @@ def _step_fault(certificate: Certificate, step: ProofStep) -> str | None:
         return "it speaks of a region that does not exist"
     if min(step.case, step.source, step.target) < 0:
         return "it speaks of a region that does not exist"
-    if [step.policy is None, step.crossing is None, step.apart is None].count(False) != 1:
+    if [step.policy is None, step.crossing is None, step.apart is None, step.corners is None].count(False) != 1:
         return "it must have one kind of reason"
-    if step.policy is not None:
+    if step.policy is not None or step.corners is not None:
         if case.source != case.target or step.source != step.target:
             return "a region can only go to itself by a policy"
+        if step.policy is None:
+            return corners_fault(source, step.corners or (), case.box, step.cost)
         return _policy_fault(source, step.policy, case.box, certificate.input_laws, step.cost)
     laws = certificate.input_laws
     if step.apart is not None:

@@ -87,6 +87,8 @@ def _merged_group(group: list[Region], inputs: Mapping[int, Law]) -> list[Region
                 i = -1
                 break
         i += 1
+    together = _union_of_all(sets, laws, smooth, budget) if len(sets) > 2 else None
+    sets = sets if together is None else [together]
     whole = Region(group[0].key, (), group[0].released, tuple(sorted(drawn.items(), key=lambda t: t[0])), group[0].group)
     return [with_rows(whole, sorted(s, key=_order)) for s in sets]
 
@@ -118,6 +120,31 @@ def opposite(row: Row, laws: Mapping[int, Law]) -> Row:
     """The opposite of a row in the form in which a region has it."""
     flipped = row.negated()
     return scaled_row(flipped.terms, flipped.constant, flipped.strict, laws)
+
+
+def _union_of_all(
+    sets: Sequence[frozenset[Row]], laws: Mapping[int, Law], smooth: set[int], budget: list[int]
+) -> frozenset[Row] | None:
+    """The rows that describe the union of several regions no two of which have one: which of three values is the largest."""
+    listed = sorted(frozenset.union(*sets), key=_order)
+
+    def everywhere(row: Row) -> bool:
+        lacking = [s for s in sets if row not in s]
+        budget[0] -= len(lacking)
+        return budget[0] >= 0 and all(contradictory([*s, opposite(row, laws)], smooth) for s in lacking)
+
+    common = frozenset(r for r in listed if everywhere(r))
+    own = [sorted(s - common, key=_order) for s in sets]
+
+    def covered(rows: tuple[Row, ...], at: int) -> bool:
+        budget[0] -= 1
+        if budget[0] < 0 or at == len(own):
+            return budget[0] >= 0 and contradictory(rows, smooth)
+        if at and contradictory(rows, smooth):
+            return True
+        return all(covered((*rows, opposite(r, laws)), at + 1) for r in own[at])
+
+    return common if all(own) and covered(tuple(common), 0) else None
 
 
 def _union(

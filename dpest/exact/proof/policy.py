@@ -7,7 +7,7 @@ are, and the cost is bounded over the whole box: a linear program, whose answer 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.proof.adjacency import Box
@@ -39,10 +39,10 @@ def cheapest_policy(region: Region, box: Box, inputs: Mapping[int, Law], known: 
 
 
 def _part_policy(part: Part, moves: dict[int, Range], inputs: Mapping[int, Law], known: Known) -> Policy | None:
-    mixed = _mixed(part, moves)
+    mixed = mixed_inputs(part, moves)
     small = folded(part, moves)
     program = Program()
-    columns = _Columns(program, small, mixed, moves, inputs)
+    columns = PolicyColumns(program, small, mixed, moves, inputs)
     for value in part.released:
         if not columns.keep(value):
             return None
@@ -53,7 +53,7 @@ def _part_policy(part: Part, moves: dict[int, Range], inputs: Mapping[int, Law],
     return None if point is None else columns.policy(point)
 
 
-def _mixed(part: Part, moves: Mapping[int, Range]) -> set[int]:
+def mixed_inputs(part: Part, moves: Mapping[int, Range]) -> set[int]:
     """Inputs for which no one difference is the worst: they are released, or enter the conditions with both signs."""
     out = {v for value in part.released for v, _ in value.terms if v in moves}
     signs: dict[int, bool] = {}
@@ -69,7 +69,7 @@ def is_whole(law: Law) -> bool:
     return bool(getattr(law, "integral", False))
 
 
-class _Columns:
+class PolicyColumns:
     """The unknowns of a policy: for each draw a constant, and slopes along the inputs that it may follow."""
 
     def __init__(
@@ -87,7 +87,7 @@ class _Columns:
             # A whole-number draw can only follow an input that changes by whole numbers.
             self.follows[v] = sorted(i for i in able if not law.discrete or is_whole(inputs[i]))
             sloped = bool(self.follows[v])
-            self.constant[v] = self._sloped(v, law, self.follows[v], up, down) if sloped else self._plain(v, law, up, down)
+            self.constant[v] = self.sloped(v, law, self.follows[v], up, down) if sloped else self._plain(v, law, up, down)
 
     def _plain(self, v: int, law: Law, up: Rational | None, down: Rational | None) -> dict[int, Rational]:
         """A draw that is shifted by a constant: a part upwards and a part downwards."""
@@ -98,7 +98,7 @@ class _Columns:
                 out[self.program.column(("s", v, int(sign)), cost=cost, low=ZERO, whole=law.discrete)] = sign
         return out
 
-    def _sloped(self, v: int, law: Law, inputs: Sequence[int], up: Rational | None, down: Rational | None) -> dict[int, Rational]:
+    def sloped(self, v: int, law: Law, inputs: Sequence[int], up: Rational | None, down: Rational | None) -> dict[int, Rational]:
         """A draw that follows inputs: its price is at least that of the largest shift either way."""
         program, whole = self.program, law.discrete
         constant = program.column(("s", v), whole=whole)
@@ -218,10 +218,8 @@ def cost_of(policy: Policy, laws: Mapping[int, Law], box: Box) -> Rational | Non
     if any(end is None for i in used for end in moves[i]):
         return None
     linear = all(type(laws[v]).shift_loss is Law.shift_loss for v in policy)  # only then is a cost convex in d
-    if linear and len(used) and 1 << len(used) <= _MOST_VERTICES:
-        ends = [[(i, moves[i][0]), (i, moves[i][1])] for i in used]
-        vertices = [dict(choice) for choice in itertools.product(*ends)]
-        totals = [_total([(policy[v].exactly(d), laws[v]) for v in policy]) for d in vertices]
+    if linear and used and 1 << len(used) <= _MOST_VERTICES:
+        totals = [total for _, total in costs_at_vertices(policy, laws, used, moves)]
         return None if any(t is None for t in totals) else max(t for t in totals if t is not None)
     total = ZERO
     for v, shift in policy.items():
@@ -230,6 +228,16 @@ def cost_of(policy: Policy, laws: Mapping[int, Law], box: Box) -> Rational | Non
             return None
         total += max(p for p in most if p is not None)
     return total
+
+
+def costs_at_vertices(
+    policy: Policy, laws: Mapping[int, Law], used: Sequence[int], moves: Mapping[int, Range]
+) -> Iterator[tuple[dict[int, Rational], Rational | None]]:
+    """Each combination of the ends of the used inputs, with what the policy costs there."""
+    ends = [[(i, end) for end in moves[i] if end is not None] for i in used]
+    for choice in itertools.product(*ends):
+        d = dict(choice)
+        yield d, _total([(policy[v].exactly(d), laws[v]) for v in policy])
 
 
 def _extremes(shift: Expr, moves: Mapping[int, Range]) -> tuple[Rational, Rational]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpest.exact.proof.corners import between
 from dpest.exact.proof.cross import change
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.lang.nodes import Draw, Node
@@ -153,6 +154,9 @@ class _Rerun:
                 continue
             if step.policy is not None:
                 out.update({v: float(s.exactly({i: known[change(i)] for i, _ in s.terms})) for v, s in step.policy.items()})
+            elif step.corners is not None:
+                moved = {i: after[i] - before[i] for corner, _, _ in step.corners[:1] for i, _ in corner}
+                out.update({v: float(s) for v, s in between(step.corners, dict(self.case.box.moves), moved).items()})
             elif step.crossing is not None:
                 for v, terms, constant in step.crossing.shifts:
                     out[v] = float(constant + sum(c * known[i] for i, c in terms))

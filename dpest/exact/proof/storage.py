@@ -129,6 +129,8 @@ def _step(step: Any) -> dict[str, Any]:
         out["shifts"] = {str(v): [str(s.constant), _terms(s.terms)] for v, s in step.policy.items() if s.constant or s.terms}
     if step.apart is not None:
         out["apart"] = _terms(step.apart)
+    if step.corners is not None:
+        out["corners"] = [[_terms(corner), _terms(shifts), str(cost)] for corner, shifts, cost in step.corners]
     if step.crossing is not None:
         x = step.crossing
         out["crossing"] = {
@@ -210,4 +212,7 @@ def _read_step(data: Mapping[str, Any]) -> Any:
             tuple((_read_terms(up), _read_terms(down)) for up, down in x["pricing"]),
         )
     apart = _read_terms(data["apart"]) if "apart" in data else None
-    return ProofStep(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]))
+    corners = None
+    if "corners" in data:
+        corners = tuple((_read_terms(corner), _read_terms(shifts), exact(cost)) for corner, shifts, cost in data["corners"])
+    return ProofStep(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]), corners)

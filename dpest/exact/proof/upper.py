@@ -16,6 +16,7 @@ from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
 from dpest.exact.proof.checking import total
 from dpest.exact.proof.cross import apart, cross
 from dpest.exact.proof.folding import Known
+from dpest.exact.proof.joint import cheaper_step
 from dpest.exact.proof.maxima import Maximum, with_maxima
 from dpest.exact.proof.merge import contradiction, merged
 from dpest.exact.proof.policy import cheapest_policy, cost_of
@@ -35,6 +36,7 @@ _FEW_COMBINATIONS = 400
 # Paths up to which those that inputs alone decide are followed one by one as well: cells are exact, and take a linear program
 # for each pair of them that meets. With 64 of them a proof takes some seconds.
 _FEW_PATHS = 64
+_MOST_REPRICED = 300  # regions of largest cost whose shifts are priced as a whole: some hundredths of a second each
 _MOST_CROSSINGS = 3_000  # programs for pairs of regions in different cells
 
 
@@ -241,6 +243,7 @@ def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
         if isinstance(found, Obstacle):
             return Upper(traced, None, found)
         steps.extend(found)
+    steps = _cheaper(traced, steps, known)
     draft = Certificate(
         question.name,
         question.adjacency,
@@ -253,6 +256,24 @@ def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
         partial(_rerun, question, traced),
     )
     return Upper(traced, replace(draft, digest=digest_of(draft)), None)
+
+
+def _cheaper(traced: Traced, steps: list[ProofStep], known: Known) -> list[ProofStep]:
+    """The steps, the dearest of each kind of pair and group of outputs priced as a whole where that is less."""
+    out = list(steps)
+    settled: set[tuple[int, int]] = set()
+    for k in sorted(range(len(steps)), key=lambda k: -steps[k].cost)[:_MOST_REPRICED]:
+        step = steps[k]
+        case = traced.cases[step.case]
+        region = traced.programs[case.source][step.source]
+        if step.policy is None or not step.cost or (step.case, region.group) in settled:
+            continue
+        found = cheaper_step(step, region, case.box, traced.input_laws, known)
+        if found is None:
+            settled.add((step.case, region.group))  # the largest cost stays as it is: less need not be looked for elsewhere
+        else:
+            out[k] = found
+    return out
 
 
 def _told(show: Progress, before: int, total_: int, at: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpest.exact.proof.corners import Corners
 from dpest.exact.proof.cross import conditions
 from dpest.exact.proof.regions import Region, Row
 from dpest.numerics.rationals import Rational
@@ -92,12 +93,22 @@ def _shifts(step: ProofStep, region: Region, names: Mapping[int, str]) -> str:
             if s.constant or s.terms:
                 changes = [(i, c) for i, c in s.terms]
                 out.append(f"z{v + 1} ({region.law[v].words()}) by {_sum(changes, s.constant, _changed(names))}")
+    elif step.corners is not None:
+        return _at_corners(step.corners, region, names)
     elif step.crossing is not None:
         for v, terms, constant in step.crossing.shifts:
             if terms or constant:
                 both = {**names, **{i + -(1 << 40): f"d[{name}]" for i, name in names.items()}}
                 out.append(f"z{v + 1} by {_sum(terms, constant, both)}")
     return "; ".join(out)
+
+
+def _at_corners(corners: Corners, region: Region, names: Mapping[int, str]) -> str:
+    """The shifts at the corner of largest cost, and how many more there are."""
+    corner, shifts, _ = max(corners, key=lambda c: c[2])
+    where = ", ".join(f"{_changed(names)[i]} = {_number(x)}" for i, x in reversed(corner))
+    moved = "; ".join(f"z{v + 1} ({region.law[v].words()}) by {_number(x)}" for v, x in shifts)
+    return f"{moved or 'nothing'} where {where}; {len(corners) - 1} other corners cost no more, in between shifts are mixed"
 
 
 def _changed(names: Mapping[int, str]) -> dict[int, str]:

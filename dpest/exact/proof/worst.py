@@ -137,12 +137,17 @@ def _united(traced: Traced, steps: Sequence[ProofStep]) -> _Target:
     found = [_region(traced, s) for s in steps]
     policy: Policy = {}
     for s in steps:
-        policy.update(s.policy or {})
+        policy.update(s.policy or _at_dearest_corner(s))
     rows = tuple(r for region in found for r in region.rows)
     released = tuple(r for region in found for r in region.released)
     laws = tuple(pair for region in found for pair in region.laws)
     key = found[0].key if len(found) == 1 else None
     return traced.cases[steps[0].case], Region(key, rows, released, laws), policy
+
+
+def _at_dearest_corner(step: ProofStep) -> Policy:
+    """The shifts at the corner of largest cost, as a policy."""
+    return {v: number(x) for v, x in max(step.corners, key=lambda c: c[2])[1]} if step.corners else {}
 
 
 def _promise(case: PairKind, region: Region, policy: Policy) -> tuple[float, float]:

@@ -12,6 +12,8 @@ from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
 from dpest.lang.plain_numbers import PlainNumber, bare
+from dpest.lang.shares import are_added
+from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
 from dpest.laws.discrete import atoms
 
 Size = int | tuple[int, ...] | None
@@ -202,7 +204,7 @@ def _shaped(name: str, least: float = 0.0) -> Callable[..., Any]:
 
 def gamma(shape: Any, scale: Any = 1.0, size: Size = None) -> Any:
     """Gamma draws."""
-    one = _shaped("gamma", 1.0)
+    one = _shaped("gamma", 0.0 if are_added() else 1.0)
     return each(lambda k, b: b * one(k), size, shape, scale)
 
 
@@ -256,7 +258,24 @@ def weibull(a: Any, size: Size = None) -> Any:
 
 def negative_binomial(n: Any, p: Any, size: Size = None) -> Any:
     """How many failures come before the n-th success."""
-    return each(_shaped("nbinom"), size, n, p)
+    return each(_failures, size, n, p)
+
+
+def _failures(n: Any, p: Any) -> Any:
+    successes, chance = float(plain(n)), float(plain(p))
+    return geometric(chance) - 1 if successes == 1 else of_scipy("nbinom", successes, chance)
+
+
+def multinomial(n: Any, pvals: Any, size: Size = None) -> Any:
+    """How often each of several things comes in n trials: one after the other, those before it known."""
+    if size is not None:
+        raise no_law("multinomial with a size")
+    left, rest, counts = int(plain(n)), 1.0, []
+    chances = [float(plain(q)) for q in pvals]
+    for q in chances[:-1]:
+        counts.append(int(plain(_binomial(left, min(1.0, max(0.0, q / rest))))) if left and rest > 0 else 0)
+        left, rest = left - counts[-1], rest - q
+    return np.array([*counts, left])
 
 
 def hypergeometric(ngood: Any, nbad: Any, nsample: Any, size: Size = None) -> Any:
@@ -286,11 +305,17 @@ def choice(a: Any, size: Size = None, replace: bool = True, p: Any = None, axis:
 
 
 def _array(items: list[Any]) -> Any:
-    if not any(isinstance(x, Dist | PlainNumber) for x in items):
+    if not any(type(x) is Shuffled or isinstance(x, Dist | PlainNumber) for x in items):
         return np.array(items)
     out = np.empty(len(items), dtype=object)
-    out[:] = items
+    _fill(out, items)
     return out
+
+
+def _fill(target: Any, items: Sequence[Any]) -> None:
+    """Puts values into a list or array one by one: NumPy would look into them."""
+    for k, x in enumerate(items):
+        target[k] = x
 
 
 def one_of(items: Sequence[Any], weights: Sequence[float] | None = None) -> Any:
@@ -324,6 +349,8 @@ def without_replacement(items: list[Any], n: int, weights: list[float] | None) -
     """n of the values one after the other, each at the place that was drawn: the run forks."""
     if n > len(items):
         raise InvalidInput(f"cannot take {n} of {len(items)} values without replacement")
+    if n == len(items) > 1 and weights is None and left_open() and RUN.get() is not None and all(map(_is_value, items)):
+        return in_open_order(items)
     left, chances, taken = list(items), weights, []
     for _ in range(n):
         total = None if chances is None else math.fsum(chances)
@@ -331,6 +358,10 @@ def without_replacement(items: list[Any], n: int, weights: list[float] | None) -
         taken.append(left.pop(k))
         chances = None if chances is None else [q for i, q in enumerate(chances) if i != k]
     return taken
+
+
+def _is_value(x: Any) -> bool:
+    return type(x) is not Shuffled and isinstance(x, bool | int | float | str | np.number | np.bool_ | Dist)
 
 
 def permutation(x: Any) -> Any:
@@ -341,4 +372,6 @@ def permutation(x: Any) -> Any:
 
 def shuffle(x: Any) -> None:
     """The values of a list or array in a random order, in place."""
-    x[:] = without_replacement([v.copy() if isinstance(v, np.ndarray) else v for v in x], len(x), None)
+    if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype != object and len(x) > 1 and left_open() and RUN.get() is not None:
+        raise HoldsNumbersOnly
+    _fill(x, without_replacement([v.copy() if isinstance(v, np.ndarray) else v for v in x], len(x), None))

@@ -21,6 +21,7 @@ from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.nodes import All, Compare, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, Truth, bare
 from dpest.lang.run import RUN
+from dpest.lang.shuffled import Shuffled
 from dpest.lang.ufuncs import boxed
 
 _ARRAY, _AS_ARRAY = np.array, np.asarray  # NumPy's own, whatever stands under their names during a run
@@ -77,9 +78,9 @@ class OpenArray(np.ndarray[Any, Any]):
         return super().__getitem__(_index(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self.whole:
-            value = np.frompyfunc(CONVERSIONS[id(int)], 1, 1)(boxed(_objects(value)))  # NumPy cuts off what is behind the point
-        elif self.whole is None and not _all_whole(value) and _all_whole(self):
+        if self.whole and type(value) is not Shuffled:
+            value = _each(CONVERSIONS[id(int)], boxed(_objects(value)))  # NumPy cuts off what is behind the point
+        elif self.whole is None and type(value) is not Shuffled and not _all_whole(value) and _all_whole(self):
             raise TypeError("a number with a fraction is written into an array that may hold whole numbers only")
         super().__setitem__(_index(key), value)
 
@@ -89,10 +90,16 @@ class OpenArray(np.ndarray[Any, Any]):
             return opened(native(self).astype(dtype, *args, **options))
         kind = np.dtype(dtype).kind
         make = CONVERSIONS[id(int if kind in "iu" else float)] if kind in "iuf" else lambda x: x
-        return opened(np.frompyfunc(make, 1, 1)(_objects(self)))
+        return opened(_each(make, _objects(self)))
 
 
 _AT_PLACES = (np.bincount,)
+
+
+def _each(change: Callable[[Any], Any], x: Any) -> Any:
+    """A function of each element; what it does inside is no floating-point error of the array's."""
+    with np.errstate(all="ignore"):
+        return np.frompyfunc(change, 1, 1)(x)
 
 
 def _all_whole(x: Any) -> bool:

@@ -30,6 +30,9 @@ _LEAST_MEAN = 3.0  # hits of a block from which a correlation is taken to have a
 _MOST_SKEW = 0.25  # of a sum of products of neighbours: up to here one term of a series corrects the normal law
 _MANY_HITS, _MANY_BLOCKS = 5, 64  # in a block; in all
 _COARSE = 0.05
+# Standard errors by which outputs of one stage may be equal more often than those of two: refusing costs the whole audit.
+_OWN = 8.0
+_FEWEST_OUTPUTS = 64  # of a stage: fewer show nothing
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that keys of different blocks differ
 _LAGS = (1, 2, 3, 4, 8, 16)
 
@@ -114,11 +117,43 @@ def repeated(before: BlockHits | None, after: BlockHits, unit: Unit) -> bool:
             if unit is Unit.BLOCKS:
                 found = comes_again([], block_keys(both[side], after.size), 1)
             else:
-                earlier = () if before is None else before.outputs
-                found = comes_again([stage[side] for stage in earlier], both[side], after.size)
+                earlier = [] if before is None else [stage[side] for stage in before.outputs]
+                found = comes_again(earlier, both[side], after.size) or any(own_values(keys, both[side]) for keys in earlier)
             if found:
                 return True
     return False
+
+
+def own_values(earlier: Keys, later: Keys) -> bool:
+    """Whether outputs of one stage are equal far more often than outputs of two stages: each stage then has noise of its own.
+
+    Two independent outputs are equal with one probability, wherever they come from. The difference of the two frequencies is, to
+    first order, that of the mean probability of an output in both stages (Hoeffding 1948), whose spread is known.
+    """
+    n, m = len(earlier), len(later)
+    if min(n, m) < _FEWEST_OUTPUTS:
+        return False
+    values, place = np.unique(np.concatenate([earlier, later]), return_inverse=True)
+    a, b = (np.bincount(part, minlength=len(values)).astype(np.float64) for part in (place[:n], place[n:]))
+    across = float(a @ b) / (n * m)
+    spread = float(np.var(((a + b) / (n + m))[place])) * (1 / n + 1 / m)
+    for counts, size in ((a, n), (b, m)):
+        pairs = size * (size - 1) / 2
+        equal = float(counts @ (counts - 1)) / 2
+        if equal / pairs - across > _OWN * math.sqrt(spread + (across + 1 / (n * m)) / pairs) + _OWN / pairs:
+            return True
+    return False
+
+
+def alike_apart(keys: Keys, size: int) -> float:
+    """How often two outputs of different blocks are equal."""
+    equal, pairs, _, _ = _pairs(keys, size, apart=True)
+    return equal / pairs if pairs else 0.0
+
+
+def alike_across(one: Keys, other: Keys) -> float:
+    """How often an output of one sample and one of another are equal."""
+    return _common(one, other) / max(len(one) * len(other), 1)
 
 
 def _shift(a: Ints, size: int, b: Ints, other_size: int) -> float:

@@ -66,18 +66,22 @@ class Sampler:
 
     def draw_blocks(self, data: Any, blocks: Sequence[tuple[int, np.random.Generator]]) -> list[Batch]:
         """The outputs of some blocks of runs on one input, each with a stream of its own."""
+        return self.draw_in_turn([(data, count, rng) for count, rng in blocks])
+
+    def draw_in_turn(self, blocks: Sequence[tuple[Any, int, np.random.Generator]]) -> list[Batch]:
+        """The outputs of some blocks of runs, in this order, each on its input and with a stream of its own."""
         if self.columns is not None:
             whole = replace(self, columns=None)
-            return [whole.draw_blocks(data, [block])[0].taken(self.columns) for block in blocks]
+            return [whole.draw_in_turn([block])[0].taken(self.columns) for block in blocks]
         if self.form is Form.TRACED:
-            return [self._traced(data, count, rng) for count, rng in blocks]
+            return [self._traced(data, count, rng) for data, count, rng in blocks]
         if self.fresh and self.pristine is not None:
             copies = (replace(self, mechanism=restored(self.pristine), fresh=False) for _ in blocks)
-            return [copy.draw_blocks(data, [block])[0] for copy, block in zip(copies, blocks, strict=True)]
+            return [copy.draw_in_turn([block])[0] for copy, block in zip(copies, blocks, strict=True)]
         batches = []
         generators, caches = own_generators(self.mechanism), own_caches(self.mechanism)
         with in_turn(self.form is Form.PLAIN or bool(generators)), kept_globals():
-            for count, rng in blocks:
+            for data, count, rng in blocks:
                 seed_all(generators, rng)
                 for cache in caches:
                     cache.cache_clear()

@@ -14,7 +14,7 @@ import pytest
 import dpest
 from dpest.errors import DependentRuns, MechanismError
 from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
-from dpest.sampling.bounds.dependence import BlockHits, Echo, Unit, echo, look, shift
+from dpest.sampling.bounds.dependence import BlockHits, Echo, Unit, echo, look, own_values, shift
 from dpest.sampling.runs.closures import unpicklable
 from dpest.sampling.runs.outputs import encode_array
 from dpest.sampling.runs.workers import same_noise
@@ -167,6 +167,37 @@ def test_an_answer_that_is_kept_is_no_deterministic_one() -> None:
         return known.setdefault(data[0], float(data[0] + rng.laplace()))
 
     assert audit(kept).lower <= 1.0
+
+
+def test_noise_that_one_input_leaves_for_the_other_is_no_violation() -> None:
+    """The second input returns the last noise of the first, or one of its last forty: Laplace noise, but not in each run anew."""
+    drawn = np.random.default_rng(3).laplace(size=40).tolist()
+
+    def last(data: Any, rng: np.random.Generator, kept: list[float] = drawn[:1]) -> float:
+        if data[0] == 0:
+            kept[0] = float(rng.laplace())
+        return float(data[0] + kept[0])
+
+    def one_of_forty(data: Any, rng: np.random.Generator, kept: list[float] = drawn) -> float:
+        if data[0] == 0:
+            kept.append(float(rng.laplace()))
+            return kept[-1]
+        return float(data[0] + kept[-1 - int(rng.integers(40))])
+
+    for mechanism in (last, one_of_forty):
+        try:
+            assert audit(mechanism, 1000).lower <= 1.0
+        except DependentRuns as refused:
+            assert "comes again" in str(refused)  # noqa: PT017
+
+
+def test_stages_with_noise_of_their_own_are_seen_and_coarse_outputs_are_not() -> None:
+    rng = np.random.default_rng(5)
+    pools = [rng.integers(0, 2**60, 40, dtype=np.uint64) for _ in range(2)]
+    assert own_values(rng.choice(pools[0], 500), rng.choice(pools[1], 500))
+    assert own_values(rng.integers(0, 2**60, 500, dtype=np.uint64), rng.choice(pools[1], 500))
+    for law in (lambda: rng.choice(pools[0], 500), lambda: rng.geometric(0.05, 500), lambda: rng.zipf(1.5, 500)):
+        assert not any(own_values(law().astype(np.uint64), law().astype(np.uint64)) for _ in range(200))
 
 
 def test_noise_seeded_by_the_clock_is_refused() -> None:

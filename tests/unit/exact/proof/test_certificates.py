@@ -24,10 +24,19 @@ def clipped(rows: Any) -> Any:
     return sum(dpest.clip(x, 0, 1) for x in rows) + dpest.laplace(2.0)
 
 
+def first_above_with_sum(queries: Any) -> Any:
+    threshold = dpest.laplace(2.0)
+    for i, q in enumerate(queries):
+        if q + dpest.laplace(4.0) >= threshold:
+            return i, sum(queries[: i + 1]) + dpest.laplace(4.0)
+    return None
+
+
 QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
     (sparse_vector, {"n": 4}),
     (numerical_sparse_vector, {"n": 3}),
     (noisy_max, {"n": 3}),
+    (first_above_with_sum, {"n": 4}),  # shifts for each corner of the differences
     (counted, {"n": 2, "adjacency": "replace"}),
     (clipped, {"n": 2, "adjacency": "add_remove"}),
 ]
@@ -64,6 +73,22 @@ def test_the_words_of_a_proof() -> None:
     assert "by 2" in text
 
 
+def test_the_words_of_shifts_at_corners() -> None:
+    proof = certificate(first_above_with_sum, {"n": 4})
+    assert any(step.corners for step in proof.steps)
+    text = str(proof)
+    assert "15 other corners cost no more" in text
+    assert "where d[x[0]] = " in text
+
+
+def test_a_corner_left_out_is_refused() -> None:
+    data = certificate(first_above_with_sum, {"n": 4}).to_dict()
+    held = [s["corners"] for s in data["steps"] if "corners" in s]
+    assert held
+    held[0].pop()
+    assert not Certificate.from_dict(data).check()
+
+
 def _numbers(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The places of all rationals, flags and indices in plain data."""
     if isinstance(data, dict):
@@ -93,6 +118,7 @@ def _mutated(data: dict[str, Any], rng: random.Random) -> tuple[str, dict[str, A
         holders = [s["shifts"] for s in out["steps"] if s.get("shifts")] + [
             s["crossing"]["shifts"] for s in out["steps"] if s.get("crossing", {}).get("shifts")
         ]
+        holders += [shifts for s in out["steps"] for _, shifts, _ in s.get("corners", ()) if shifts]
         shifts = rng.choice(holders)
         shifts.pop(rng.choice(list(shifts)) if isinstance(shifts, dict) else 0)
     elif kind == "bound":

@@ -101,6 +101,39 @@ def test_whole_number_noise_on_whole_numbers(mechanism: Any, options: dict[str, 
     check(mechanism, options, loss)
 
 
+def gap(values: Any) -> Any:
+    ordered = sorted(v + dpest.laplace(2.0) for v in values)
+    return ordered[-1] - ordered[-2]
+
+
+def winner_and_gap(values: Any) -> Any:
+    noisy = [v + dpest.laplace(2.0) for v in values]
+    first = dpest.argmax(noisy)
+    return first, noisy[first] - max(v for k, v in enumerate(noisy) if k != first)
+
+
+def first_above_with_sum(queries: Any) -> Any:
+    threshold = dpest.laplace(2.0)
+    for i, q in enumerate(queries):
+        if q + dpest.laplace(4.0) >= threshold:
+            return i, sum(queries[: i + 1]) + dpest.laplace(4.0)
+    return None
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "options", "loss"),
+    [
+        (gap, {"n": 3}, 2 / 2),  # the first moves by two against all others
+        (gap, {"n": 5}, 2 / 2),
+        (winner_and_gap, {"n": 3}, 2 / 2),
+        # The threshold by one, the query that passes by two, and the sum of 1 + 1 + 1 - 1 by two.
+        (first_above_with_sum, {"n": 4}, 1 / 2 + 2 / 4 + 2 / 4),
+    ],
+)
+def test_gaps_and_sums(mechanism: Any, options: dict[str, Any], loss: float) -> None:
+    check(mechanism, options, loss)
+
+
 def check(mechanism: Any, options: dict[str, Any], loss: float) -> None:
     p = dpest.prove(mechanism, **options)
     assert p.lower <= loss * (1 + 1e-9)
