@@ -198,6 +198,8 @@ def test_a_number_of_which_all_gaps_are_multiples() -> None:
     assert _measure([1.0, math.pi / 3]) is None
     assert _measure([0.6, 0.9 + 1e-11]) is None
     assert _measure([0.6, 0.9 + 1e-11], 1e-11) == pytest.approx(0.3)
+    assert _measure([6e4, 9e4, 15e4]) == pytest.approx(3e4)
+    assert _measure([6e-7, 9e-7, 15e-7]) == pytest.approx(3e-7)
     assert _measure([1.0, 1e-6]) is None  # a million points between
 
 
