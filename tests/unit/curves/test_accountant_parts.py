@@ -67,3 +67,11 @@ def test_compositions_there(k: int) -> None:
     back = Curve.from_dp_accounting(leak)
     assert back.delta(30.0).lower <= 1 - 0.9**k <= back.delta(30.0).upper * (1 + 1e-9)
     assert back.delta(30.0) == pytest.approx(1 - 0.9**k, rel=1e-6)
+
+
+def test_gaussian_noise_there() -> None:
+    pytest.importorskip("dp_accounting")
+    curve = Curve.gaussian(0.8)
+    there = curve.to_dp_accounting(1e-2)
+    for epsilon in (0.0, 0.5, 2.0):
+        assert curve.delta(epsilon).lower <= there.get_delta_for_epsilon(epsilon) <= curve.delta(epsilon).upper * (1 + 1e-3)

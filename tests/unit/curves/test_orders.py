@@ -9,10 +9,12 @@ import pytest
 from scipy import special, stats
 
 from dpest.curves.curve import Curve
+from dpest.curves.gaussian import gaussian_piece
 from dpest.curves.orders import _between, _divided, _mu_of, _type_two
 from dpest.errors import InvalidInput
 from dpest.numerics.bracket import Bracketed
 from tests.oracles.compositions import gaussian
+from tests.unit.curves.pairs import curve_of
 
 P, Q = [0.5, 0.3, 0.15, 0.05], [0.2, 0.3, 0.1, 0.4]
 
@@ -167,3 +169,13 @@ def test_a_bound_between_two_places() -> None:
     found = _between(places, near, 1, level)
     assert found == pytest.approx(min(sharp, plain), abs=1e-4)
     assert found >= min(sharp, plain) - 1e-9
+
+
+def test_gaussian_privacy_without_its_closed_form() -> None:
+    """The same law as two densities that declare their tails."""
+    curve = curve_of(gaussian_piece(0.5))
+    rho, mu = curve.rho(), curve.gdp_mu()
+    assert rho.lower <= 0.125 <= rho.upper <= 0.125 * (1 + 1e-9)
+    assert mu.lower <= 0.5 <= mu.upper <= 0.5 * (1 + 1e-9)
+    assert rho.lower > 0.125 * (1 - 1e-9)
+    assert mu.lower > 0.5 * (1 - 1e-9)
