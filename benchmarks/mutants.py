@@ -66,6 +66,7 @@ TESTS = {
         "tests/unit/exact/test_exact_variants.py",
         "tests/unit/exact/test_small_programs.py",
         "tests/unit/exact/test_small_continuous.py",
+        "tests/unit/exact/test_ratio.py",
     ),
 }
 # What these test is slow, or belongs to another room.

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from dpest.numerics.maximum import _chances, largest
+from dpest.numerics.maximum import _chances, _contenders, _inside, _posterior, largest
 
 RNG = np.random.default_rng(5)
 
@@ -112,3 +113,36 @@ def test_the_chance_to_be_the_largest() -> None:
     assert _chances(below, np.log(below).sum(axis=1)) == pytest.approx([0.25, 0.75], abs=1e-3)
     flat = np.ones((3, 4))
     assert _chances(flat, np.log(flat).sum(axis=1)).tolist() == [0.25] * 4
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("error", [0.1, 1.0])
+def test_the_size_of_a_noisy_number_lies_between_two_sizes(mean: float, error: float) -> None:
+    """(|m + s Z| / s)^2 is noncentral chi-squared with one degree of freedom."""
+    low, high = np.array([0.0, 0.0, 0.5, 1.0, 3.0]), np.array([0.25, 4.0, 0.6, 2.0, 3.5])
+    law = stats.ncx2(1, (mean / error) ** 2) if mean else stats.chi2(1)
+    truth = law.cdf((high / error) ** 2) - law.cdf((low / error) ** 2)
+    assert _inside(low, high, np.full(5, mean), np.full(5, error)) == pytest.approx(truth, abs=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])
+def test_units_do_not_matter(factor: float) -> None:
+    sizes, errors = np.array([3.0, 2.0, 1.0]), np.array([0.0, 0.0, 0.0])
+    m, s = _contenders(factor * sizes, factor * errors)
+    assert m == pytest.approx(factor * sizes)
+    assert s == pytest.approx(np.full(3, 3e-12 * factor), rel=1e-9)
+    noisy = np.array([0.3, 0.2, 0.4])
+    assert largest(factor * sizes, factor * noisy) == pytest.approx(factor * largest(sizes, noisy), rel=1e-9)
+
+
+def test_the_posterior_of_each_size_is_a_law_on_the_sizes_seen() -> None:
+    m, s = np.array([3.0, 2.5, 0.5, 0.1]), np.array([0.5, 0.4, 0.3, 0.2])
+    points, below = _posterior(m, s)
+    assert (points[0], points[-1]) == (0.0, 3.0)
+    assert np.any(np.isclose(points, 0.06, rtol=1e-12))  # the narrowest prior: 2 % of the largest
+    assert np.diff(points).max() <= 3.0 / 399 + 1e-12
+    assert np.all(np.diff(below, axis=0) >= -1e-12)
+    assert below[-1] == pytest.approx(np.ones(4))
+    assert np.all(below[0] <= 1e-12)
+    means = np.trapezoid(1 - below, points, axis=0)
+    assert np.all(np.diff(means) < 0)  # in the order of what was seen

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpest.exact.inference.asymptotics import product_asymptotes, tail
+from dpest.exact.inference.asymptotics import _moved, product_asymptotes, tail
 from dpest.exact.inference.expressions import Expr, expr, number, single
 from dpest.exact.inference.factors import Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator, depth
+from dpest.exact.inference.integral_tails import _without
 from dpest.exact.inference.rays import Ray
+from dpest.laws.asymptote import Asymptote
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Geometric, atoms, integers_law
 from dpest.laws.scipy_law import from_frozen
@@ -272,3 +274,58 @@ def test_nothing_is_told_too_early_or_of_other_variables() -> None:
     crossing = Between(Laplace(1.0), (line(1, -30), number(0)), ())
     assert tail((crossing,), Ray(Y, 1, exact(0), 10.0)) is None
     assert tail((crossing,), Ray(Y, 1, exact(0), 31.0)) is not None
+
+
+@pytest.mark.parametrize("gap", [8e-15, -8e-15, 1e-9, -0.25, 0.5])
+def test_a_tail_that_is_not_reached_yet_is_bounded_by_its_gap(gap: float) -> None:
+    declared = Asymptote(0.0, rate=exact(1))
+    found = _moved(declared, exact(2), exact(-1), 0.75, declared.at(0.5) + gap, 1e-13)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((min(gap, 0.0), max(gap, 0.0)), rel=0.1, abs=1e-20)
+    assert (found.asymptote.rate, found.asymptote.constant) == (2, 1.0)  # -(2 t - 1)
+    assert 1e-13 + 4e-16 <= found.error <= 1e-13 + 2e-15
+    rounded = _moved(declared, exact(2), exact(-1), 0.75, declared.at(0.5) + 2e-15, 0.0)
+    assert rounded is not None
+    assert (rounded.low, rounded.high) == (0.0, 0.0)
+    assert _moved(declared, exact(2), exact(-2), 0.75, -1.0, 0.0) is None  # not on this side of zero yet
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("scale", [0.7, 3.0])
+def test_a_whole_number_beyond_a_bound_that_runs_away(side: int, scale: float) -> None:
+    """P(K >= x) = a^ceil(x) / (1 + a) with a = e^(-1/b), against its straight line; the constant is known to a rounding."""
+    f = Between(Geometric(scale), (line(1, 0.25),), ()) if side > 0 else Between(Geometric(scale), (), (line(1, -0.25),))
+    found = tail((f,), Ray(Y, side, exact(0), 4.0))
+    assert found is not None
+    a = math.exp(-1 / scale)
+    for t in (4.0, 4.5, 4.75, 4.8, 9.0, 40.125):
+        truth = -math.ceil(t + 0.25) / scale - math.log1p(a)
+        assert found.low - found.error <= truth - found.asymptote.at(t) <= found.high + found.error
+    assert found.high - found.low == pytest.approx(1 / scale)
+    assert 4e-16 <= found.error <= 5e-16 * (2 + abs(found.asymptote.constant))
+
+
+@pytest.mark.parametrize("offset", [3.7, 1e3 / 7, 1e6 / 7])
+def test_the_constant_of_a_mass_far_out_is_known_up_to_its_size(offset: float) -> None:
+    """The mass of a Laplace draw above t + offset: -ln 2 - (t + offset) / b, at 40 digits."""
+    scale = 0.3
+    f = integral(Laplace(scale), (), (line(1, offset),))
+    found = tail((f,), Ray(Y, 1, exact(0), 1.0))
+    assert found is not None
+    with mpmath.workdps(40):
+        for t in (1.0, 2.5, 64.0):
+            truth = -mpmath.log(2) - (t + mpmath.mpf(offset)) / mpmath.mpf(scale)
+            told = found.asymptote.constant - mpmath.mpf(t) * found.asymptote.rate.numerator / found.asymptote.rate.denominator
+            assert abs(told - truth) <= found.error + max(found.high, -found.low)
+    assert 4e-16 * offset / scale <= found.error <= 1e-15 * (4 + 2 * offset / scale)
+
+
+def test_bounds_that_give_way_along_a_ray() -> None:
+    """v <= y and v >= -y give way as y grows; v >= y does not."""
+    up, down = Ray(Y, 1, exact(0), 1.0), Ray(Y, -1, exact(0), 1.0)
+    fixed = number(2)
+    assert _without((line(-1, 0), fixed), (line(3, 1),), up) == ((fixed,), ())
+    assert _without((line(-1, 0), fixed), (line(3, 1),), down) is None
+    assert _without((line(1, 0),), (fixed,), up) is None
+    assert _without((fixed,), (line(-2, 0),), up) is None
+    assert _without((line(1, 0),), (fixed, line(-2, 0)), down) == ((), (fixed,))

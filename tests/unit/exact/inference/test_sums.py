@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.stats
@@ -77,6 +78,16 @@ def test_rounds_that_are_alike_are_a_geometric_series(probability: float) -> Non
     found = _series(_again(probability))  # type: ignore[arg-type]
     logs, error = found.log({})
     assert abs(float(np.ravel(logs)[0]) + math.log1p(-probability)) <= float(np.ravel(error)[0]) <= 1e-11
+
+
+def test_rounds_that_nearly_always_follow_each_other_lose_digits() -> None:
+    """-ln(1 - a) near a = 1: a rounding of a is 1 / (1 - a) times as large there, and the stated error holds it."""
+    for k in range(40):
+        probability = 1 - (1 + k / 7) * 2.0**-28
+        logs, error = _series(_again(probability)).log({})  # type: ignore[arg-type]
+        with mpmath.workdps(40):
+            truth = -mpmath.log(1 - mpmath.mpf(probability))
+            assert abs(float(np.ravel(logs)[0]) - truth) <= float(np.ravel(error)[0]) <= 1e-6
 
 
 def test_a_loop_without_an_end_is_refused() -> None:

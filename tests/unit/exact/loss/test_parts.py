@@ -1,0 +1,158 @@
+"""What blocks give to a curve: bounds of their ratios, errors of their densities, normal tails; coordinates; kept curves."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.curves.cells import ROUND
+from dpest.curves.tails import NormalTails
+from dpest.errors import NotCovered
+from dpest.exact.inference.cases import Numbering
+from dpest.exact.inference.expressions import Expr, expr
+from dpest.exact.loss import parts
+from dpest.exact.loss.blocks import CoordinateKind
+from dpest.exact.loss.compare import ZERO
+from dpest.exact.loss.coordinates import CoordinateRows, kind_of, simplifying
+from dpest.exact.loss.logs import NOTHING, BothWays, Sup
+from dpest.exact.loss.profile import ComparedProfile
+from dpest.inputs.pairs import Pair
+from dpest.laws.continuous import Laplace
+from dpest.laws.discrete import Geometric
+from dpest.numerics.rationals import exact
+
+REAL, LATTICE = CoordinateKind.REAL, CoordinateKind.LATTICE
+
+
+# -- bounds of ratios and errors of densities --------------------------------------------------------------------------
+
+
+def test_a_ratio_lies_between_the_upper_ends_of_both_suprema(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = BothWays(Sup(1.0, 0.9, 1.1), Sup(0.5, 0.4, 0.7))
+    monkeypatch.setattr(parts, "supremum", lambda _: both)
+    assert parts._ratio_bounds(None) == (-0.7, 1.1)  # type: ignore[arg-type]
+    monkeypatch.setattr(parts, "supremum", lambda _: BothWays(NOTHING, both.forward))
+    assert parts._ratio_bounds(None) == (-1.1, math.inf)  # type: ignore[arg-type]
+
+
+def test_errors_of_densities() -> None:
+    """The larger relative error, and rounding of the logarithm; where one law is below a table's floor nothing is known."""
+    y = np.zeros((5, 1))
+    p, q = np.array([-1.0, -np.inf, -3.0, -60.0, -np.inf]), np.array([-2.0, -2.0, -np.inf, -1.0, -np.inf])
+    left = SimpleNamespace(log=lambda _: (p, np.full(5, 1e-10)), cases=[1])
+    right = SimpleNamespace(log=lambda _: (q, np.full(5, 3e-10)), cases=[1])
+    found = parts.densities(SimpleNamespace(left=left, right=right, log_floor=-math.inf), y)  # type: ignore[arg-type]
+    assert np.array_equal(found[0], p)
+    assert np.array_equal(found[1], q)
+    rounding = np.array([5.0, 4.0, 7.0, 64.0, 4.0])
+    assert found[2] - 3e-10 == pytest.approx(ROUND * rounding, rel=1e-6, abs=1e-20)
+    _, _, floored = parts.densities(SimpleNamespace(left=left, right=right, log_floor=-50.0), y)  # type: ignore[arg-type]
+    assert list(floored >= 1.0) == [False, True, True, True, False]
+
+
+def test_one_case_that_is_not_normal_leaves_no_normal_tails(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = {"a": NormalTails(-1.0, 2.0, 0.5, 0.5), "b": NormalTails(-3.0, 1.0, 1.0, 1.5), "laplace": None}
+    monkeypatch.setattr(parts, "_normal_case", cases.get)
+
+    def block(*sides: list[str]) -> Any:
+        return SimpleNamespace(left=_side(sides[0]), right=_side(sides[1]))
+
+    found = parts._normal_tails(block(["a", "b"], ["b"]))
+    assert found == (NormalTails(-3.0, 2.0, 0.5, 1.5), cases["b"])
+    for sides in ((["a", "laplace"], ["a"]), (["a"], ["laplace", "b"]), ([], ["a"]), (["laplace"], ["a"])):
+        assert parts._normal_tails(block(*sides)) is None
+
+
+def _side(names: list[str]) -> Any:
+    return SimpleNamespace(cases=[(name, 1) for name in names])
+
+
+# -- coordinates -------------------------------------------------------------------------------------------------------
+
+
+def rows(kinds: list[CoordinateKind], laws: list[Any], coefficients: list[dict[int, int]]) -> CoordinateRows:
+    numbering = Numbering()
+    numbering.laws.extend(laws)
+    own: list[Expr | None] = [expr(((v, exact(c)) for v, c in row.items()), exact(0)) for row in coefficients]
+    return CoordinateRows(numbering, [], {}, own, {}, kinds)
+
+
+def test_each_coordinate_is_brought_to_few_draws_within_its_kind() -> None:
+    """Two sums of Laplace draws and two of whole-number draws: after the map each is one draw."""
+    laws = [Laplace(1.0), Laplace(1.0), Geometric(1.0), Geometric(1.0)]
+    kinds = [REAL, LATTICE, REAL, LATTICE]
+    case = rows(kinds, laws, [{0: 1, 1: 1}, {2: 1, 3: 1}, {0: 1, 1: -1}, {2: 1, 3: 2}])
+    for floors in (False, True):
+        transform = simplifying(case, kinds, floors)
+        for i, row in enumerate(transform):
+            assert all(not c or kinds[j] is kinds[i] for j, c in enumerate(row))
+            value = case.value(row)
+            assert value is not None
+            assert len(value.terms) == (2 if floors and kinds[i] is LATTICE else 1)
+        assert np.linalg.matrix_rank(np.array([[float(c) for c in row] for row in transform])) == 4
+
+
+def test_a_real_combination_without_continuous_noise_is_a_lattice() -> None:
+    laws = [Laplace(1.0), Geometric(1.0)]
+    case = rows([REAL, REAL], laws, [{0: 1, 1: 1}, {0: 1}])
+    one = exact(1)
+    assert kind_of([one, exact(0)], [REAL, REAL], case) is REAL
+    assert kind_of([one, -one], [REAL, REAL], case) is LATTICE
+    assert kind_of([one, one], [REAL, REAL], case) is REAL
+    whole = rows([LATTICE, LATTICE], laws, [{1: 1}, {1: 2}])
+    assert kind_of([exact(0), one], [LATTICE, LATTICE], whole) is LATTICE
+
+
+# -- what a result keeps -----------------------------------------------------------------------------------------------
+
+
+def release(x: float) -> Any:
+    return x + dpest.laplace(1)
+
+
+def test_nothing_is_unseen_where_nothing_was_left_out() -> None:
+    assert ZERO.log_unseen == -math.inf
+    assert (NOTHING.value, NOTHING.lower, NOTHING.upper, NOTHING.log_p) == (-math.inf,) * 4
+    event = dpest.estimate(release, (0, 1), method="exact").witness
+    assert event is not None
+    assert abs(event.log_left - event.log_right) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_kept_curve_travels_with_its_pair() -> None:
+    result = dpest.estimate(release, (0, 1), method="exact")
+    again = pickle.loads(pickle.dumps(result))
+    truth = 1 - math.exp(-0.25)  # of Laplace noise moved by its scale, at epsilon = 1/2
+    found = again.delta(0.5)
+    assert found.lower <= truth <= found.upper
+
+
+def test_a_curve_that_cannot_travel_says_so() -> None:
+    lock = threading.Lock()
+    kept = ComparedProfile(lambda: lock, None)  # type: ignore[arg-type, return-value]
+    gone = pickle.loads(pickle.dumps(kept))
+    assert isinstance(gone, ComparedProfile)
+    with pytest.raises(NotCovered, match="could not be pickled"):
+        gone.delta(0.5)
+    plain = pickle.loads(pickle.dumps(ComparedProfile(_something, None)))  # type: ignore[arg-type]
+    assert plain.comparison == "something"
+
+
+def _something() -> str:
+    return "something"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_curve_names_the_pair_that_it_is_of(named: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpest.exact.loss import compared
+
+    monkeypatch.setattr(compared, "compared_curve", lambda comparison, name: (comparison, name))
+    pair = Pair("", 0, 1) if named else None
+    profile = ComparedProfile(_something, pair)  # type: ignore[arg-type]
+    assert profile.curve == ("something", str(pair) if named else None)  # type: ignore[comparison-overlap]

@@ -1,0 +1,187 @@
+"""The checks of an alignment, one by one: released values stay, conditions and prices follow, rows are compared in one form."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dpest.exact.proof import upper
+from dpest.exact.proof.adjacency import Box
+from dpest.exact.proof.align import _direction, _same_value
+from dpest.exact.proof.checking import _contradict, _crossing_fault, _proved
+from dpest.exact.proof.cross import Crossing
+from dpest.exact.proof.regions import Region, Released, Row
+from dpest.laws.continuous import Laplace
+from dpest.laws.law import Law
+from dpest.numerics.rationals import Rational, exact
+
+X, V = -1, 0  # an input and a draw
+HERE = Box("nothing moves", ())
+
+
+def terms(**by_name: float) -> tuple[tuple[int, Rational], ...]:
+    return tuple(({"x": X, "v": V, "w": 1}[name], exact(c)) for name, c in by_name.items())
+
+
+def row(constant: float, strict: bool = False, **by_name: float) -> Row:
+    return Row(terms(**by_name), exact(constant), strict)
+
+
+# -- sums of known rows ------------------------------------------------------------------------------------------------
+
+
+def test_a_condition_is_a_sum_of_known_rows_and_something_left_over() -> None:
+    """2 x + v + 3 = (x + v + 1) + (x) + 2."""
+    known = [row(1, x=1, v=1), row(0, x=1)]
+    wanted, one = dict(terms(x=2, v=1)), exact(1)
+    both = ((0, one), (1, one))
+    assert _proved(wanted, exact(3), known, both, inputs_only=False)
+    assert _proved(wanted, exact(1), known, both, inputs_only=False)
+    assert not _proved(wanted, exact(0), known, both, inputs_only=False)
+    assert not _proved(wanted, exact(3), known, ((0, one),), inputs_only=False)
+    assert not _proved(wanted, exact(9), known, ((0, one), (1, exact(2))), inputs_only=False)
+    assert not _proved(wanted, exact(9), known, ((0, one), (2, one)), inputs_only=False)
+    assert not _proved(wanted, exact(9), known, ((0, one), (-1, one)), inputs_only=False)
+
+
+def test_prices_follow_from_conditions_on_inputs_alone() -> None:
+    """A shift is chosen before the draws are seen."""
+    known = [row(1, x=1, v=1), row(5, x=1)]
+    one = exact(1)
+    assert _proved(dict(terms(x=1)), exact(5), known, ((1, one),), inputs_only=True)
+    assert not _proved(dict(terms(x=1, v=1)), exact(1), known, ((0, one),), inputs_only=True)
+    assert _proved(dict(terms(x=1, v=1)), exact(1), known, ((0, one),), inputs_only=False)
+    assert not _proved(dict(terms(x=-1)), exact(9), known, ((1, -one),), inputs_only=True)
+
+
+def test_rows_that_contradict_each_other() -> None:
+    one = exact(1)
+    both = ((0, one), (1, one))
+    assert _contradict([row(-1, x=1), row(0, x=-1)], both)
+    assert not _contradict([row(0, x=1), row(0, x=-1)], both)
+    assert _contradict([row(0, True, x=1), row(0, x=-1)], both)
+    assert not _contradict([row(-1, x=1), row(0, x=-2)], both)
+    assert not _contradict([row(-1, x=1), row(0, x=-1)], ((0, one), (1, -one)))
+
+
+# -- released values ---------------------------------------------------------------------------------------------------
+
+
+def fault(a: Released, b: Released, shift: float, cost: float | None = None) -> str | None:
+    """Of a shift of one Laplace draw between two regions without conditions, at its price."""
+    source, target = (Region("out", (), (x,), ((V, Laplace(1.0)),)) for x in (a, b))
+    price = exact(abs(shift) if cost is None else cost)
+    crossing = Crossing(((V, (), exact(shift)),), ((V, price),), (), (((), ()),))
+    inputs: dict[int, Law] = {}
+    return _crossing_fault(source, target, HERE, inputs, crossing, price)
+
+
+def value(constant: float, offset: float | None = None) -> Released:
+    return Released(terms(v=1), exact(constant), None if offset is None else exact(offset))
+
+
+@pytest.mark.parametrize(("constants", "shift"), [((0, 0), 0), ((3, 1), 2), ((1, 3), -2), ((0.5, 0.25), 0.25)])
+def test_a_released_value_stays(constants: tuple[float, float], shift: float) -> None:
+    a, b = (value(c) for c in constants)
+    assert fault(a, b, shift) is None
+    assert fault(a, b, shift + 1) == "a released value does not stay as it is"
+    assert fault(a, b, shift, cost=abs(shift) + 1) is None  # a price may be too high, never too low
+    if shift:
+        assert fault(a, b, shift, cost=abs(shift) / 2) == "a shift may cost more than its price"
+
+
+@pytest.mark.parametrize(("offsets", "shift"), [((2, 1), 1), ((1, 2), -1), ((5, 2), 3), ((2, 2), 0), ((0.5, 2.5), -2)])
+def test_floors_stay_where_offsets_differ_by_what_the_draw_moves(offsets: tuple[float, float], shift: float) -> None:
+    """floor(v) + 2 = floor(v + 1) + 1."""
+    a, b = value(0, offsets[0]), value(0, offsets[1])
+    assert fault(a, b, shift) is None
+    for wrong in (shift + 1, -shift or 2, shift + 0.5):
+        assert fault(a, b, wrong) == "a released value does not stay as it is"
+
+
+def test_floors_whose_offsets_differ_by_a_fraction_never_agree() -> None:
+    assert fault(value(0, 0.5), value(0, 0), 0.5) == "a released value does not stay as it is"
+
+
+class _Equations:
+    """Takes down what a program is asked to keep equal."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def equal(self, combination: Any, bound: Rational) -> None:
+        self.told.append((combination, bound))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "needed"),
+    [
+        (value(3), value(1), 2),
+        (value(1, 2), value(1, 5), -3),
+        (value(0.5, 4), value(0.25, 1), 3.25),
+        (value(0, 0.5), value(0, 0), None),
+        (value(0, 0), value(0, 0.5), None),
+        (value(3), Released(terms(v=2), exact(1)), None),
+    ],
+)
+def test_what_a_draw_must_move_by(a: Released, b: Released, needed: float | None) -> None:
+    program, shifts = _Equations(), SimpleNamespace(along=lambda t: dict(t))
+    assert _same_value(program, shifts, a, b) == (needed is not None)  # type: ignore[arg-type]
+    assert program.told == ([] if needed is None else [(dict(b.terms), exact(needed))])
+
+
+def test_rows_that_differ_by_a_factor_have_one_form() -> None:
+    wanted = row(3, True, v=1, w=-2)
+    assert _direction(row(6, True, v=2, w=-4)) == wanted
+    assert _direction(row(0.75, True, v=0.25, w=-0.5)) == wanted
+    assert _direction(wanted) == wanted
+    assert _direction(row(6, v=-2, w=4)) == row(3, v=-1, w=2)
+    assert _direction(row(5)) == row(5)
+
+
+# -- groups of outputs -------------------------------------------------------------------------------------------------
+
+
+def grouped(monkeypatch: pytest.MonkeyPatch, paths: int, groups: int, each: int, conditions: tuple[int, ...] = ()) -> Any:
+    """The regions of `groups` outputs with `each` regions; every path is the same."""
+    path = SimpleNamespace(conditions=conditions)
+    monkeypatch.setattr(upper, "output_groups", lambda _: [[g] for g in range(groups)])
+    monkeypatch.setattr(
+        upper, "regions", lambda _path, _variables, positions, g, _most: [(g, *positions, k) for k in range(each)]
+    )
+    monkeypatch.setattr(upper, "cell", lambda _: ())
+    return upper._grouped(SimpleNamespace(paths=[path] * paths), None, 100)  # type: ignore[arg-type]
+
+
+def test_outputs_are_taken_apart_on_a_single_path_without_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = upper._FEW_COMBINATIONS
+    found = grouped(monkeypatch, 1, few, 2)
+    assert found == [(g, g, k) for g in range(few) for k in range(2)]
+    assert grouped(monkeypatch, 2, few, 2) is None
+    assert grouped(monkeypatch, 1, few, 2, (1,)) is None
+    assert grouped(monkeypatch, 1, 1, few + 1) is None
+    assert grouped(monkeypatch, 1, 2, 1) is None
+
+
+def test_the_dearest_steps_are_priced_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps with a policy and a cost, the dearest first; where one stays as it is, the others of its case are left alone."""
+    tried: list[Any] = []
+
+    def cheaper(step: Any, *_: Any) -> Any:
+        tried.append(step.name)
+        return SimpleNamespace(name=step.name.upper(), cost=0) if step.name in ("a", "b") else None
+
+    monkeypatch.setattr(upper, "cheaper_step", cheaper)
+    cases = [SimpleNamespace(source=0, box=None), SimpleNamespace(source=0, box=None)]
+    region = SimpleNamespace(group=0)
+    traced: Any = SimpleNamespace(cases=cases, programs=[[region]], input_laws={})
+
+    def step(name: str, cost: int, case: int = 0, policy: Any = ()) -> Any:
+        return SimpleNamespace(name=name, cost=cost, case=case, source=0, policy=policy)
+
+    steps = [step("d", 1), step("a", 9), step("c", 4), step("x", 20, policy=None), step("b", 6), step("z", 0), step("e", 2, 1)]
+    found = upper._cheaper(traced, steps, None)  # type: ignore[arg-type]
+    assert tried == ["a", "b", "c", "e"]
+    assert [s.name for s in found] == ["d", "A", "c", "x", "B", "z", "e"]
