@@ -10,7 +10,7 @@ import pytest
 
 from dpest.curves.boxes import _box
 from dpest.curves.cells import ROUND, LossCells, Losses, joined, merged, product, rounding, upward_share
-from dpest.curves.contraction import _Sorted, _top_kept, contracted
+from dpest.curves.contraction import _rounded, _Sorted, _top_kept, contracted
 from dpest.curves.curve import Curve
 from dpest.curves.cuts import shortened
 from dpest.curves.grid import LossLattice, _apart, _leaf_moments, _measure, all_single, lattice, upwards
@@ -150,16 +150,32 @@ def test_logarithms_far_from_zero_are_known_to_their_rounding() -> None:
     assert -990 - 4e-11 <= found.low[0] <= -990 - 2 * 1010 * ROUND
 
 
+def test_equal_logarithms_far_from_zero_have_a_ratio_up_to_their_rounding() -> None:
+    found = _box(
+        lambda x: (np.full(len(x), -1000.0), np.full(len(x), -1000.0), np.zeros(len(x))), np.zeros((1, 2)), np.ones((1, 2))
+    )
+    assert 4000 * ROUND <= found.high[0] <= 4100 * ROUND
+    assert -4100 * ROUND <= found.low[0] <= -4000 * ROUND
+
+
 # -- merged losses ------------------------------------------------------------------------------------------------------
 
 
 def test_the_guard_of_a_grid_point() -> None:
-    assert contracted(Losses(np.zeros(1), np.zeros(1), 0.0), 1.0, 0.0)[2] == pytest.approx(2e-13)
-    assert contracted(Losses(np.zeros(1), np.array([3.0]), 0.0), 1.0, 4.0)[2] == pytest.approx(2e-13 * 8)
+    assert contracted(Losses(np.zeros(1), np.zeros(1), 0.0), 1.0, 0.0)[2] == pytest.approx(2e-13, abs=0)
+    assert contracted(Losses(np.zeros(1), np.array([3.0]), 0.0), 1.0, 4.0)[2] == pytest.approx(2e-13 * 8, abs=0)
     assert contracted(Losses(np.zeros(1), np.zeros(1), 0.0, 1e-9), 1.0, 0.0)[2] >= 2 * 3e-9
     n, mass, _ = contracted(Losses(np.log([0.5, 0.5]), np.array([1 - 5e-14, 2 + 5e-14]), 0.0), 1.0, 0.0)
     assert n.tolist() == [1, 2]
     np.testing.assert_allclose(np.exp(mass), 0.5, rtol=1e-12)
+
+
+def test_losses_put_on_the_points_below_them() -> None:
+    count = 1000
+    points, logs = _rounded(_Sorted(np.repeat([3, 7], count // 2), np.full(count, 0.4), np.full(count, 1 / count)))
+    assert points.tolist() == [3, 7]
+    assert (logs <= math.log(0.5) - 0.9 * count * ROUND).all()
+    assert (logs >= math.log(0.5) - 1.2 * count * ROUND).all()
 
 
 def test_when_the_largest_loss_stays() -> None:
@@ -198,12 +214,16 @@ def test_a_number_of_which_all_gaps_are_multiples() -> None:
     assert _measure([1.0, math.pi / 3]) is None
     assert _measure([0.6, 0.9 + 1e-11]) is None
     assert _measure([0.6, 0.9 + 1e-11], 1e-11) == pytest.approx(0.3)
+    assert _measure([6e4, 9e4, 15e4]) == pytest.approx(3e4)
+    assert _measure([6e-7, 9e-7, 15e-7]) == pytest.approx(3e-7)
     assert _measure([1.0, 1e-6]) is None  # a million points between
 
 
 def test_losses_that_differ_by_their_errors_are_one() -> None:
     found = _apart(np.array([0.0, 1e-13, 2e-13, 1.0, 1.0 + 1e-12]), 1e-13)
-    assert found.tolist() == [pytest.approx(1e-13, rel=1e-9), 1.0, 1.0 + 1e-12]
+    assert found.tolist() == [pytest.approx(1e-13, rel=1e-9, abs=0), 1.0, 1.0 + 1e-12]
+    assert _apart(np.array([0.0, 2.5e-13]), 1e-13).size == 2
+    assert _apart(np.array([0.0, 1.9e-13]), 1e-13).size == 1
     assert _apart(np.empty(0), 1.0).size == 0
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpest.curves.gaussian import gaussian_delta, gaussian_piece
+from dpest.curves.gaussian import _mills_fall, gaussian_delta, gaussian_piece
 from tests.oracles.compositions import gaussian
 
 SHIFTS = [1e-6, 0.003, 0.2, 0.49, 0.51, 1.0, 3.0, 20.0]
@@ -82,3 +82,14 @@ def test_the_error_of_the_shift_is_in_the_densities() -> None:
     assert piece.tails[0].low == mu - error * mu
     assert piece.tails[0].high == mu + error * mu
     assert math.isclose(float(q[0]), float(stats.norm.logpdf(-5)))
+
+
+@pytest.mark.parametrize(("z", "mu"), [(-1.0, 0.5), (0.0, 0.3), (4.0, 0.5), (0.0, 2.0), (5.0, 1.0)])
+def test_the_fall_of_the_mills_ratio(z: float, mu: float) -> None:
+    with mpmath.workdps(40):
+        a, b = (mpmath.ncdf(-mpmath.mpf(t)) / mpmath.npdf(t) for t in (z, z + mu))
+        worst = (1 + abs((z + mu) * b)) / (1 - (z + mu) * b)  # the derivative is 1 - t m(t): relative to its terms
+    value, error = _mills_fall(z, mu)
+    assert abs(value - (a - b)) <= error * (a - b)
+    expected = worst if mu <= 0.5 else (a + b) / (a - b)
+    assert 0.9 * 2e-14 * expected <= error <= 1.1 * 2e-14 * expected or (mu <= 0.5 and z < 0)

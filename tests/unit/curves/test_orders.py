@@ -9,9 +9,12 @@ import pytest
 from scipy import special, stats
 
 from dpest.curves.curve import Curve
-from dpest.curves.orders import _divided, _mu_of, _type_two
+from dpest.curves.gaussian import gaussian_piece
+from dpest.curves.orders import _between, _divided, _mu_of, _type_two
 from dpest.errors import InvalidInput
+from dpest.numerics.bracket import Bracketed
 from tests.oracles.compositions import gaussian
+from tests.unit.curves.pairs import curve_of
 
 P, Q = [0.5, 0.3, 0.15, 0.05], [0.2, 0.3, 0.1, 0.4]
 
@@ -142,3 +145,37 @@ def test_gaussians_alone_have_closed_forms() -> None:
     for found, truth in ((curve.rho(), 0.5 * 7 * 0.09), (curve.gdp_mu(), 0.3 * math.sqrt(7))):
         assert found.lower < truth < found.upper
         assert found.upper - found.lower < 1e-13
+
+
+def test_a_bound_between_two_places() -> None:
+    def point(x: float) -> Bracketed:
+        return Bracketed(x, 0.9 * x, 1.1 * x)
+
+    far = {0.0: point(0.5), 1.0: point(0.3), 30.0: point(0.2)}
+    places = [0.0, 1.0, 30.0]
+    level = 0.1
+    assert _between(places, far, 1, level) == pytest.approx(max(1 - 0.18 - math.e * level, (1 - 0.18 - level) / math.e))
+    assert _between(places, far, 1, 0.3) == pytest.approx((1 - 0.18 - 0.3) / math.e)
+    # Close by: the larger of what the right end says, and the chords on either side, continued, say.
+    near = {0.0: point(0.5), 0.5: point(0.3), 1.0: point(0.15), 1.5: point(0.07)}
+    places = sorted(near)
+    t = [math.exp(e) for e in places]
+    left = (0.27 - 0.55) / (t[1] - t[0])
+    right = (0.077 - 0.135) / (t[3] - t[2])
+    below = [max(0.27 + left * (x - t[1]), 0.135 + right * (x - t[2]), 0.0) for x in np.linspace(t[1], t[2], 2001)]
+    grid = np.linspace(t[1], t[2], 2001)
+    sharp = max(max(1 - b - x * level, (1 - b - level) / x) for b, x in zip(below, grid, strict=True))
+    plain = max(1 - 0.135 - t[1] * level, (1 - 0.135 - level) / t[1])
+    found = _between(places, near, 1, level)
+    assert found == pytest.approx(min(sharp, plain), abs=1e-4)
+    assert found >= min(sharp, plain) - 1e-9
+
+
+def test_gaussian_privacy_without_its_closed_form() -> None:
+    """The same law as two densities that declare their tails."""
+    curve = curve_of(gaussian_piece(0.5))
+    rho, mu = curve.rho(), curve.gdp_mu()
+    assert rho.lower <= 0.125 <= rho.upper <= 0.125 * (1 + 1e-9)
+    assert mu.lower <= 0.5 <= mu.upper <= 0.5 * (1 + 1e-9)
+    assert rho.lower > 0.125 * (1 - 1e-9)
+    assert mu.lower > 0.5 * (1 - 1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -207,3 +208,25 @@ def test_moments_that_are_not_declared_or_infinite() -> None:
     wider = NormalTails(0.0, 0.0, 2.0, 2.0), NormalTails(0.0, 0.0, 1.0, 1.0)
     assert DensityPiece(piece.densities, piece.edges, tails=wider).log_moment(2.0, False) is None
     assert DensityPiece(piece.densities, piece.edges, tails=piece.tails).log_moment(1e7, False) is None
+
+
+def test_moments_beyond_the_cells() -> None:
+    """At a high order next to everything lies beyond the cells, at a low one next to nothing."""
+    mu = 2.0
+    piece = gaussian_piece(mu)
+    for swapped in (False, True):
+        order = 40.0
+        truth = 0.5 * order * (order + 1) * mu * mu
+        low, high = piece.log_moment_beyond(order, swapped)
+        assert low <= truth <= high
+        assert high - low < 0.5
+        low, high = piece.log_moment_beyond(1.0, swapped)
+        assert low <= high < -100
+    undeclared = DensityPiece(piece.densities, piece.edges)
+    undeclared.__dict__["_narrow"] = piece._narrow
+    assert undeclared.log_moment_beyond(1.0, False) == (-math.inf, math.inf)
+    hole = DensityPiece(piece.densities, piece.edges, tails=piece.tails)
+    rough = piece._narrow.slack.copy()
+    rough[rough.size // 2] = 1.0
+    hole.__dict__["_narrow"] = replace(piece._narrow, slack=rough)
+    assert hole.log_moment_beyond(1.0, False) == (-math.inf, math.inf)
