@@ -60,7 +60,8 @@ def _constant(leaf: Node, bounds: Bounds, fixed: set[int]) -> Any:
     token = RUN.set(known)
     try:
         # Numbers as the program computes them: 3 * (0.1 * 3) is not the double next to nine tenths.
-        number = pinned(leaf, known, "an output") if isinstance(leaf, Linear) and has_listed_points(leaf) else plain_point(Dist(leaf))
+        listed = isinstance(leaf, Linear) and has_listed_points(leaf)
+        number = pinned(leaf, known, "an output") if listed else plain_point(Dist(leaf))
     except (_Open, DpestError):
         return leaf
     finally:

@@ -146,3 +146,9 @@ def test_the_posterior_of_each_size_is_a_law_on_the_sizes_seen() -> None:
     assert np.all(below[0] <= 1e-12)
     means = np.trapezoid(1 - below, points, axis=0)
     assert np.all(np.diff(means) < 0)  # in the order of what was seen
+
+
+def test_two_that_cannot_be_told_apart_are_taken_down() -> None:
+    """The larger of two numbers with errors of 0.3 each is too large by 0.17 on average where both sizes are alike."""
+    assert 0.75 < largest([1.0, 0.98], [0.3, 0.3]) < 0.98
+    assert largest([1.0], [0.3]) == 1.0

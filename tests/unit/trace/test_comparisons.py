@@ -20,7 +20,7 @@ from dpest.laws.discrete import Geometric, atoms, integers_law
 from dpest.numerics.rationals import exact
 from dpest.trace.atomic import atomic, has_finitely_many_points, point, settled
 from dpest.trace.literal import Literal
-from dpest.trace.whole import Uneven, at_least, equals
+from dpest.trace.whole import Uneven, _points, _width, at_least, equals
 
 Values = dict[int, float]
 TESTS: dict[Relation, Callable[[object, object], bool]] = {
@@ -234,3 +234,13 @@ def test_unknown_inputs_keep_their_ties(relation: Relation) -> None:
     value = Linear(((x, exact(2)),), exact(-3))
     for at in (1.0, 1.5, 2.0):
         assert atomic(relation, value, At({id(x): at}), unknown) == TESTS[relation](2 * at - 3, 0)
+
+
+@pytest.mark.parametrize("coefficients", [(1, 1), (2, -3), (1, 4)])
+def test_the_points_at_which_a_combination_has_a_value(coefficients: tuple[int, int]) -> None:
+    a, b = Draw(integers_law(0, 4)), Draw(integers_law(-2, 9))
+    assert (_width(a), _width(b)) == (5, 12)
+    terms = tuple((d, exact(c)) for d, c in zip((a, b), coefficients, strict=True))
+    for tie in range(-12, 25):
+        found = {(p[id(a)], p[id(b)]) for p in _points(terms, tie)}
+        assert found == {(x, y) for x in range(5) for y in range(-2, 10) if coefficients[0] * x + coefficients[1] * y == tie}

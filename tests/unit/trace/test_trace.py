@@ -9,7 +9,7 @@ import pytest
 
 import dpest
 from dpest.errors import BudgetExceeded, NotReplayable
-from dpest.exact.inference.cases import Affine, Floor, expand
+from dpest.exact.inference.cases import Affine, Floor, _rounds, expand
 from dpest.exact.inference.expressions import expr
 from dpest.exact.inference.factors import Bound
 from dpest.exact.inference.feasible import contradictory
@@ -152,3 +152,13 @@ CONTRADICTIONS = [
 @pytest.mark.parametrize(("bounds", "laws", "impossible"), CONTRADICTIONS)
 def test_contradictions_are_decided_exactly(bounds: Any, laws: Any, impossible: bool) -> None:
     assert contradictory(bounds, laws) is impossible
+
+
+def test_outputs_with_few_points_are_computed_as_the_program_does() -> None:
+    """A tenth is rounded; 500 points are few, whole numbers are exact."""
+    assert _rounds((0.1 * dpest.integers(0, 499)).node)
+    assert not _rounds((0.1 * dpest.integers(0, 500)).node)
+    assert _rounds((0.1 * dpest.integers(0, 19) + dpest.integers(1, 25)).node)
+    assert not _rounds((0.1 * dpest.integers(0, 19) + dpest.integers(0, 25)).node)
+    assert not _rounds((2 * dpest.integers(0, 9) + 1).node)
+    assert not _rounds((0.1 * dpest.geometric(1.0)).node)

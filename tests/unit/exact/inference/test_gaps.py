@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 
 from dpest.exact.inference.expressions import expr, number
-from dpest.exact.inference.gaps import differences, log_gap
+from dpest.exact.inference.gaps import differences, edge_error, log_gap
 from dpest.laws.continuous import Exponential, Gaussian, Laplace
 from dpest.laws.law import Continuous
 from dpest.laws.scipy_law import from_frozen
@@ -83,3 +83,19 @@ def test_far_out_the_stated_error_knows_what_a_difference_of_cdfs_loses(low: flo
     with mpmath.workdps(60):
         truth = mpmath.log((mpmath.atan(mpmath.mpf(low) + 1) - mpmath.atan(mpmath.mpf(low))) / mpmath.pi)
     assert abs(mpmath.mpf(float(logs)) - truth) <= float(error)
+
+
+def test_the_error_of_edges_is_their_rounding_over_what_lies_between() -> None:
+    """Rows of places, with an integrand that is positive between some of them; at most everything is wrong."""
+    places = np.array([[0.0, 1.0, 3.0], [5.0, 4.0, 2.0], [1.0, 1.0, 1.0], [0.0, 1.0, 3.0]])
+    positive = np.array([[True, False], [True, True], [True, True], [False, False]])
+
+    def log_f(_rows: np.ndarray, _y: np.ndarray) -> tuple[np.ndarray, float]:
+        return np.where(positive, 0.0, -np.inf), 0.0
+
+    sizes = np.array([7.0, 0.0, 1e3, 0.0])
+    found = edge_error(places, log_f, sizes, 2.5)  # type: ignore[arg-type]
+    lengths = np.array([1.0, 2.5, 2.5, 2.5])  # no longer than the finest scale, which also stands for no length at all
+    assert found == pytest.approx(4.6e-16 * (np.array([3.0, 5.0, 1.0, 3.0]) + sizes) / lengths, rel=1e-12, abs=0.0)
+    assert edge_error(places, log_f, np.full(4, 1e18), 2.5).tolist() == [1.0] * 4  # type: ignore[arg-type]
+    assert edge_error(np.array([[2.0]]), log_f, np.zeros(1), 0.5) == pytest.approx([4.6e-16 * 4], rel=1e-12, abs=0.0)  # type: ignore[arg-type]

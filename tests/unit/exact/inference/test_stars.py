@@ -6,7 +6,7 @@ import pytest
 
 from dpest.exact.inference.cases import conditions_case
 from dpest.exact.inference.component import components
-from dpest.exact.inference.stars import condition_components
+from dpest.exact.inference.stars import _one_star, condition_components
 from dpest.lang.nodes import Draw
 from dpest.laws.continuous import Laplace
 from dpest.laws.discrete import Geometric
@@ -22,6 +22,8 @@ def star(hub: Draw, others: list[Draw], constant: float) -> list[Literal]:
 def test_a_star_is_split_as_in_general(law: Laplace | Geometric, constant: float) -> None:
     literals = star(Draw(law), [Draw(law) for _ in range(3)], constant)
     assert condition_components(literals) == components(conditions_case(literals))
+    assert _one_star(literals, {}) == components(conditions_case(literals))[0].component
+    assert _one_star(literals[:1], {}) is None
 
 
 def test_a_draw_that_is_met_twice_makes_no_star() -> None:

@@ -48,6 +48,7 @@ def test_the_worst_has_the_largest_ends_of_all() -> None:
     found = _worst([loss(1.0, lower=0.9, upper=1.1), loss(0.8, lower=0.1, upper=3.0), loss(0.95, lower=0.94, upper=0.96)])
     assert (found.value, found.lower, found.upper) == (1.0, 0.94, 3.0)
     assert _worst([]) is ZERO
+    assert (ZERO.value, ZERO.lower, ZERO.upper, ZERO.settled) == (0.0, 0.0, 0.0, True)
 
 
 def test_a_loss_that_still_grows_where_exploration_stopped_has_no_upper_end() -> None:

@@ -20,7 +20,7 @@ from dpest.exact.loss.logs import NOTHING, BothWays, Logs, Sup
 from dpest.exact.loss.periodic import _Comb, _teeth
 from dpest.exact.loss.pieces import Piece, _at_point
 from dpest.exact.loss.points import _beyond, _with
-from dpest.exact.loss.proved import Alone, LimitPlace, _Line
+from dpest.exact.loss.proved import Alone, LimitPlace, _Line, _settled, _without_numbers
 from dpest.exact.loss.shift import Release, outgrown
 from dpest.exact.loss.supremum import _known_support
 from dpest.laws.asymptote import Asymptote
@@ -150,6 +150,18 @@ def test_the_ratio_of_whole_numbers_beyond_the_points_looked_at(side: int, first
     assert backward.upper == pytest.approx(math.log(2), abs=1e-12)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_what_begins_or_ends_at_the_last_point(side: int) -> None:
+    """Half of the law only from the last point on, or up to it: beyond it is there, or gone."""
+    y = np.arange(-10.0, 11.0)
+    half, law = whole(0.5, 2.0, 0.0), whole(1.0, 2.0, 0.0)
+    for outwards, limit in ((1, 0.0), (-1, -math.log(2))):
+        bound = Indicator(Bound(at(-10.0 * outwards, float(outwards * side))))
+        part = Piece(half.log_weight, 0.0, (*half.factors, bound))
+        found, _ = _beyond([half, part], [law], y, side)
+        assert found.limit == pytest.approx(limit, abs=1e-14)
+
+
 @pytest.mark.parametrize("law", [from_frozen(stats.poisson(3.0))[1], from_frozen(stats.geom(0.3))[1]])
 def test_which_of_two_points_further_up_outgrows(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from dpest.exact.loss import shift
@@ -220,6 +232,30 @@ def test_a_piece_lies_between_its_lines(law: Any) -> None:
             room = 1e-12 * (1 + np.abs(truth))
             assert np.all(truth <= upper + room)
             assert np.all(truth >= lower - room)
+
+
+@pytest.mark.parametrize("largest", [1e-6, 0.3, 5.0])
+def test_lines_hold_whatever_the_errors_are(largest: float) -> None:
+    """Concave functions, known at five places up to errors of every size."""
+    rng = np.random.default_rng(8)
+    own: Any = SimpleNamespace(concave=True, bounded=True)
+    share = np.linspace(0, 1, 30)
+    for _ in range(400):
+        y = np.cumsum(rng.uniform(0.2, 2.0, 5)) - rng.uniform(0, 8)
+        bend, kink, slope = 10.0 ** rng.uniform(-2, 1.5), rng.exponential(4.0), rng.normal(0, 5)
+
+        def f(x: np.ndarray, of: tuple[float, ...] = (bend, kink, slope)) -> np.ndarray:
+            return -of[0] * x * x - of[1] * np.abs(x) + of[2] * x
+
+        errors = largest * rng.random(5)
+        known = f(y) + errors * rng.choice([-1.0, 0.0, 1.0], 5)
+        table = _Table([own], np.array([[True]]), known[None, :], errors[None, :])
+        found = _enclosed(table, _Edges(y, np.zeros(5, int), np.arange(4)))
+        for i in range(4):
+            truth = f(y[i] + (y[i + 1] - y[i]) * share)
+            upper, lower = (_along(x[0][0, i], x[1][0, i], share) for x in (found.upper, found.lower))
+            assert np.all(truth <= upper + 1e-9)
+            assert np.all(truth >= lower - 1e-9)
 
 
 def _along(first: float, last: float, share: np.ndarray) -> np.ndarray:
@@ -317,3 +353,31 @@ def test_a_law_that_the_other_cannot_be_is_an_infinite_loss(dimension: int) -> N
     assert _known_support(block(side_law(3.0, False, -math.inf), possible, dimension), BothWays(NOTHING, known.forward)) == (
         BothWays(NOTHING, known.forward)
     )
+
+
+# -- cells and settled tails -------------------------------------------------------------------------------------------
+
+
+def test_kinks_between_which_there_is_no_number() -> None:
+    one, grain = exact(1), exact(2.0**-52)
+    assert _without_numbers(one, one + grain)
+    assert _without_numbers(one + grain / 4, one + grain / 2)
+    assert _without_numbers(one + grain / 2, one + grain)
+    assert not _without_numbers(one, one + 2 * grain)
+    assert not _without_numbers(one - grain / 8, one + grain / 8)  # 1 itself
+    assert not _without_numbers(one + grain / 2, one + 3 * grain / 2)
+    assert not _without_numbers(exact(0), exact(1e-300))
+
+
+def test_a_tail_has_settled_where_its_bound_is_near_its_limit() -> None:
+    assert _settled(Far(1.0, 0.0, 1.0 + 1e-12), 1e-11)
+    assert not _settled(Far(1.0, 0.0, 1.0 + 1e-10), 1e-11)
+    assert _settled(Far(-5.0, 0.0, -5.0 + 4e-11), 1e-11)
+    assert _settled(Far(1.0, 1e-10, 1.0 + 3e-10), 1e-11)
+    assert _settled(Far(0.0, 0.0, 9e-15), 1e-11)
+    assert not _settled(Far(0.0, 0.0, 2e-14), 1e-11)
+    assert _settled(Far(-math.inf, 0.0, 3.0), 1e-11)
+    assert _settled(Far(None, 0.0, 3.0), 1e-11)
+    assert _settled(Far(math.inf, 0.0, math.inf), 1e-11)
+    assert not _settled(Far(None, 0.0, math.inf), 1e-11)
+    assert not _settled(Far(-math.inf, 0.0, math.inf), 1e-11)

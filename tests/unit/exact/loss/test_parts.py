@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 import threading
@@ -16,17 +17,25 @@ from dpest.curves.cells import ROUND
 from dpest.curves.tails import NormalTails
 from dpest.errors import NotCovered
 from dpest.exact.inference.cases import Numbering
-from dpest.exact.inference.expressions import Expr, expr
+from dpest.exact.inference.component import Case, Placed, components
+from dpest.exact.inference.expressions import Expr, coordinate, expr, number, plus
+from dpest.exact.inference.factors import Bound
+from dpest.exact.inference.lattice import Lattice
+from dpest.exact.inference.rays import reads
 from dpest.exact.loss import parts
-from dpest.exact.loss.blocks import CoordinateKind
+from dpest.exact.loss.blocks import CoordinateKind, Measures
+from dpest.exact.loss.buckets import buckets
 from dpest.exact.loss.compare import ZERO
-from dpest.exact.loss.coordinates import CoordinateRows, kind_of, simplifying
+from dpest.exact.loss.coordinates import CoordinateRows, Frame, kind_of, simplifying
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.exact.loss.profile import ComparedProfile
+from dpest.exact.loss.ratio import RatioSide
+from dpest.exact.loss.strata import _arrangements
 from dpest.inputs.pairs import Pair
-from dpest.laws.continuous import Laplace
+from dpest.laws.continuous import Gaussian, Laplace, Uniform
 from dpest.laws.discrete import Geometric
 from dpest.numerics.rationals import exact
+from dpest.trace.explore import trace
 
 REAL, LATTICE = CoordinateKind.REAL, CoordinateKind.LATTICE
 
@@ -110,6 +119,23 @@ def test_a_real_combination_without_continuous_noise_is_a_lattice() -> None:
     assert kind_of([exact(0), one], [LATTICE, LATTICE], whole) is LATTICE
 
 
+@pytest.mark.parametrize(("origin", "step"), [(0, 1), (3, 2), (-1, 0.5)])
+def test_coordinates_of_a_frame_are_measured_from_its_origin_in_steps(origin: float, step: float) -> None:
+    """y0 = 3 + 2 g and y1 = y0 + 5 + h: with t = (transform @ y - origin) / step each equation says that t is what it is."""
+    case = rows([LATTICE, LATTICE], [Geometric(1.0), Geometric(1.0)], [{0: 2}, {0: 2, 1: 1}])
+    case.rows = [plus(x, number(c), 1) for x, c in zip(case.rows, (3, 8), strict=True) if x is not None]
+    one, nothing = exact(1), exact(0)
+    lattices = (Lattice(exact(origin), exact(step)), Lattice(nothing, one))
+    found = case._case(Frame(((one, nothing), (-one, one)), lattices))
+    for g, h in itertools.product((-2, 0, 5), (-1, 0, 3)):
+        y = 3 + 2 * g, 8 + 2 * g + h
+        t = (exact(y[0]) - lattices[0].origin) / lattices[0].step, exact(y[1] - y[0])
+        at = {0: exact(g), 1: exact(h), coordinate(0): t[0], coordinate(1): t[1]}
+        assert [reads(at, e) for e in found.equations] == [0, 0]
+        assert reads({**at, coordinate(0): t[0] + 1}, found.equations[0]) != 0
+        assert float(Frame(((one, nothing), (-one, one)), lattices).place(0, float(t[0]))) == y[0]
+
+
 # -- what a result keeps -----------------------------------------------------------------------------------------------
 
 
@@ -156,3 +182,70 @@ def test_a_curve_names_the_pair_that_it_is_of(named: bool, monkeypatch: pytest.M
     pair = Pair("", 0, 1) if named else None
     profile = ComparedProfile(_something, pair)  # type: ignore[arg-type]
     assert profile.curve == ("something", str(pair) if named else None)  # type: ignore[comparison-overlap]
+
+
+# -- how far noise reaches ---------------------------------------------------------------------------------------------
+
+
+def placed(laws: tuple[Any, ...], coefficients: tuple[float, ...], constant: float, bounds: tuple[Bound, ...] = ()) -> Placed:
+    """y = the sum of coefficient * draw, plus a constant."""
+    terms = [(v, exact(c)) for v, c in enumerate(coefficients)]
+    (one,) = components(Case(laws, bounds, (expr([*terms, (coordinate(0), exact(-1))], exact(constant)),)))
+    return one
+
+
+def test_the_range_of_a_sum_is_the_sum_of_ranges() -> None:
+    """3 + 2 U(-1, 2) - 5 U(0, 1) lies between -4 and 7; nothing lies outside."""
+    bounded = placed((Uniform(-1.0, 2.0), Uniform(0.0, 1.0)), (2.0, -5.0), 3.0).component
+    found = parts._component_reach(bounded, 0)
+    assert (found.low, found.high, found.beyond) == pytest.approx((-4.0, 7.0, 0.0))
+    noisy = parts._component_reach(placed((Laplace(0.5), Uniform(0.0, 1.0)), (-2.0, 1.0), 1.0).component, 0)
+    # P(|2 L| > 119) of scale 1 is e^-119, and is told to be at least that.
+    assert -122 < noisy.low < -118
+    assert 120 < noisy.high < 123
+    outside = math.exp(-(noisy.high - 2)) / 2 + math.exp(noisy.low - 1) / 2
+    assert 0.5 * outside <= noisy.beyond <= 1e-50
+
+
+def test_gaussian_noise_beside_bounded_values() -> None:
+    """4 + 2 N(0, 1/2) - 3 U(-1, 2): centres from -2 to 7, deviation 1."""
+    one = placed((Gaussian(0.5), Uniform(-1.0, 2.0)), (2.0, -3.0), 4.0)
+    found = parts._normal_case(frozenset({(one, 1)}))
+    assert found is not None
+    assert found.low <= -2.0 <= 7.0 <= found.high
+    assert found.least < 1.0 < found.most  # with room for rounding
+    assert (found.low, found.high, found.least, found.most) == pytest.approx((-2.0, 7.0, 1.0, 1.0), abs=1e-12)
+    two = placed((Gaussian(0.6), Gaussian(0.4)), (1.0, -2.0), 0.0)
+    sums = parts._normal_case(frozenset({(two, 1)}))
+    assert sums is not None
+    assert (sums.low, sums.high, sums.most) == pytest.approx((0.0, 0.0, 1.0), abs=1e-12)
+    for other in (
+        placed((Gaussian(1.0), Laplace(1.0)), (1.0, 1.0), 0.0),
+        placed((Uniform(0.0, 1.0), Uniform(0.0, 1.0)), (1.0, 1.0), 0.0),
+        placed((Gaussian(1.0),), (1.0,), 0.0, (Bound(expr(((0, exact(1)),), exact(0))),)),
+    ):
+        assert parts._normal_case(frozenset({(other, 1)})) is None
+    assert parts._normal_case(frozenset({(one, 2)})) is None
+
+
+@pytest.mark.parametrize("shape", [("a", "a", "b"), ("a", "b", "c", "a"), ("a",), ("a", "a", "a", "a"), ()])
+@pytest.mark.parametrize("exchange", [[0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 2, 3], [0, 0, 1, 1]])
+def test_how_many_outputs_a_sorted_one_stands_for(shape: tuple[str, ...], exchange: list[int]) -> None:
+    own = exchange[: len(shape)]
+    kept = [p for p in itertools.permutations(range(len(shape))) if all(own[i] == own[j] for i, j in enumerate(p))]
+    assert _arrangements(shape, own) == len({tuple(shape[i] for i in p) for p in kept})
+
+
+def average(x: float) -> Any:
+    return ["mean", (x + dpest.laplace(1)) / (10 + dpest.laplace(1))]
+
+
+def test_a_quotient_of_two_random_values_is_a_coordinate_of_its_own() -> None:
+    (bucket,) = buckets(trace(average, 0, {}), trace(average, 1, {}), Measures())
+    assert bucket.constants == ((0, "mean"),)
+    (stratum,) = [s for g in bucket.groups for s in g.strata if s.leaves]
+    assert stratum.leaves == ((1, 0),)
+    (block,) = stratum.blocks
+    assert block.kinds == (REAL,)
+    assert isinstance(block.left, RatioSide)
+    assert isinstance(block.right, RatioSide)

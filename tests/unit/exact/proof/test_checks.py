@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from dpest.exact.proof import upper
+from dpest.exact.inference.expressions import expr
+from dpest.exact.proof import maxima, upper
 from dpest.exact.proof.adjacency import Box
-from dpest.exact.proof.align import _direction, _same_value
-from dpest.exact.proof.checking import _contradict, _crossing_fault, _proved
+from dpest.exact.proof.align import Alignments, _direction, _same_value
+from dpest.exact.proof.checking import _contradict, _crossing_fault, _policy_fault, _proved
 from dpest.exact.proof.cross import Crossing
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.laws.continuous import Laplace
@@ -141,6 +142,41 @@ def test_rows_that_differ_by_a_factor_have_one_form() -> None:
     assert _direction(row(5)) == row(5)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_conditions_hold_after_a_shift(strict: bool) -> None:
+    """v >= 1 holds after a shift upwards; an input that moves by up to 1 needs a shift that follows it."""
+    region = Region("out", (row(-1, strict, v=1),), (), ((V, Laplace(1.0)),))
+    for shift, told in ((0, None), (0.5, None), (-0.5, "a condition need not hold after the shift")):
+        policy = {V: expr((), exact(shift))}
+        assert _policy_fault(region, policy, HERE, {}, exact(abs(shift))) == told
+    moving = Region("out", (row(-1, strict, x=-1, v=1),), (), ((V, Laplace(1.0)),))
+    box = Box("x changes", ((X, (exact(-1), exact(1))),))
+    follows = {V: expr(((X, exact(1)),), exact(0))}
+    assert _policy_fault(moving, follows, box, {}, exact(1)) is None
+    assert _policy_fault(moving, {V: expr((), exact(1))}, box, {}, exact(1)) is None
+    assert _policy_fault(moving, {V: expr((), exact(0.5))}, box, {}, exact(0.5)) == "a condition need not hold after the shift"
+    assert _policy_fault(moving, follows, box, {}, exact(0.5)) == "the cost is not what the shifts cost"
+    endless = Box("x changes", ((X, (exact(-1), None)),))
+    assert _policy_fault(moving, {V: expr((), exact(1))}, endless, {}, exact(1)) == "a condition need not hold after the shift"
+    released = Region("out", (), (value(0),), ((V, Laplace(1.0)),))
+    assert _policy_fault(released, {V: expr((), exact(1))}, HERE, {}, exact(1)) == "a released value does not stay as it is"
+
+
+def test_outputs_are_independent_on_one_path_without_conditions_on_either_side() -> None:
+    def sides(*paths: int, error: tuple[float, float] = (0.0, 0.0), conditions: tuple[int, ...] = (), loops: Any = ()) -> bool:
+        path = SimpleNamespace(conditions=conditions, loops=loops)
+        traces: list[Any] = [SimpleNamespace(paths=[path] * n, error=e) for n, e in zip(paths, error, strict=True)]
+        return Alignments(*traces).adds_up
+
+    assert sides(1, 1)
+    assert not sides(2, 1)
+    assert not sides(2, 0)
+    assert not sides(1, 1, error=(1e-9, 0.0))
+    assert not sides(1, 1, error=(0.0, 1e-9))
+    assert not sides(1, 1, conditions=(1,))
+    assert not sides(1, 1, loops=(1,))
+
+
 # -- groups of outputs -------------------------------------------------------------------------------------------------
 
 
@@ -185,3 +221,17 @@ def test_the_dearest_steps_are_priced_again(monkeypatch: pytest.MonkeyPatch) -> 
     found = upper._cheaper(traced, steps, None)  # type: ignore[arg-type]
     assert tried == ["a", "b", "c", "e"]
     assert [s.name for s in found] == ["d", "A", "c", "x", "B", "z", "e"]
+
+
+# -- values of a maximum -----------------------------------------------------------------------------------------------
+
+
+def test_differences_of_values_and_a_winner_that_is_replaced() -> None:
+    """(2 x + 5) - (x + 3 w + 4) = x - 3 w + 1, and 3 v + x with v = M - (2 x + 5) is 3 M - 5 x - 15."""
+    first, second = ({X: exact(2)}, exact(5)), ({X: exact(1), 1: exact(3)}, exact(4))
+    assert maxima._minus(first, second) == ({X: 1, 1: -3}, 1)
+    assert maxima._minus(second, first) == ({X: -1, 1: 3}, -1)
+    found, constant = maxima._replaced(terms(x=1, v=3), exact(0), V, first)
+    assert dict(found) == {maxima._M: 3, X: -5}
+    assert constant == -15
+    assert maxima._replaced(terms(x=1), exact(2), V, first) == (terms(x=1), 2)

@@ -1,0 +1,76 @@
+"""Outputs that can be exchanged, and cases that differ in the names of their draws alone."""
+
+from __future__ import annotations
+
+from dpest.exact.inference.cases import Affine, Constant, Expansion
+from dpest.exact.inference.symmetry import canonical, classes, signatures
+from dpest.lang.nodes import Draw, Linear
+from dpest.laws.continuous import Laplace
+from dpest.numerics.rationals import exact
+from dpest.trace.literal import Literal
+
+
+def total(*draws: Draw, constant: float = 0.0) -> Linear:
+    return Linear(tuple((d, exact(1)) for d in draws), exact(constant))
+
+
+def positive(*draws: Draw, constant: float = 0.0) -> Literal:
+    return Literal(tuple((d, exact(1)) for d in draws), exact(constant))
+
+
+A, B, C, D, E = (Draw(Laplace(1.0)) for _ in range(5))
+WIDE = Draw(Laplace(2.0))
+
+
+def test_leaves_that_differ_in_private_draws_alone_have_one_signature() -> None:
+    a, b, wide, moved = signatures([total(A), total(B), total(WIDE), total(C, constant=1.0)], ())
+    assert a == b
+    assert len({a, wide, moved}) == 3
+
+
+def test_a_draw_that_several_leaves_share_is_told_apart() -> None:
+    """A + C and B + C share C; D + E has its own."""
+    first, second, third = signatures([total(A, C), total(B, C), total(D, E)], ())
+    assert first == second
+    assert first != third
+    same, again, other = signatures([total(A), total(A), total(B)], ())
+    assert same == again
+    assert same != other
+
+
+def test_a_draw_that_a_condition_looks_at_is_told_apart() -> None:
+    a, b, c = signatures([total(A), total(B), total(C)], (positive(A),))
+    assert a != b
+    assert b == c
+
+
+def test_leaves_are_exchanged_where_both_inputs_allow_it() -> None:
+    assert classes(["x", "x", "y", "x"], ["u", "u", "u", "v"]) == [0, 0, 1, 2]
+    assert classes([], []) == []
+
+
+def case(values: list[Linear], *literals: Literal) -> Expansion:
+    return Expansion(literals, tuple(map(Affine, values)))
+
+
+def test_names_of_draws_do_not_count() -> None:
+    one = canonical(case([total(A)], positive(A, B), positive(A, C)))
+    assert one is not None
+    assert one == canonical(case([total(D)], positive(D, E), positive(D, A)))
+    assert one != canonical(case([total(A)], positive(A, B)))
+    assert one != canonical(case([total(A)], positive(A, B), positive(A, C, constant=1.0)))
+    assert one != canonical(case([total(A)], positive(A, B), positive(A, WIDE)))
+    assert one != canonical(case([total(A, constant=1.0)], positive(A, B), positive(A, C)))
+
+
+def test_which_draw_a_condition_looks_at_counts() -> None:
+    """Of two that are released, and of one that is not."""
+    both = [total(A), total(B)]
+    keys = [canonical(case(both, positive(A))), canonical(case(both, positive(B))), canonical(case(both, positive(C)))]
+    assert len(set(keys)) == 3
+    assert keys[0] == canonical(case([total(B), total(A)], positive(B)))
+
+
+def test_cases_without_an_easy_name() -> None:
+    assert canonical(case([total(A)], positive(A, B), positive(B))) is None
+    assert canonical(Expansion((), (Constant(1), Affine(total(A))))) is None
