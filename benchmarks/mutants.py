@@ -43,7 +43,9 @@ GROUPS = {
         "exact/proof": "align checking upper maxima",
         "sampling": "conclude zeros final",
         "sampling/bounds": "cell_sets statement common_noise",
-        "curves": ("accounting boxes cells contraction curve direct gaussian grid orders pieces root sums transform tree way"),
+        "curves": (
+            "accounting boxes cells contraction curve cuts direct gaussian grid orders pieces root sums tails transform tree way"
+        ),
     },
 }
 MODULES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.coverage import broken, idioms, linear, local, noise, numeric, sampled, selection, statistic, thresholds
+from benchmarks.coverage import arrays, broken, idioms, linear, local, noise, numeric, sampled, selection, statistic, thresholds
 from benchmarks.coverage.case import Case
 
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -17,6 +17,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Matrices and trees": linear.CASES,
     "Statistics": statistic.CASES,
     "In other idioms": idioms.CASES,
+    "Arrays, shares and shuffles": arrays.CASES,
     "Broken on purpose": broken.CASES,
 }
 

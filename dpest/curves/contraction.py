@@ -43,7 +43,7 @@ def contracted(losses: Losses, step: float, offset: float, order: float = 1.0) -
     moment of this order is the sharper one for sums under such a tilt.
     """
     size = float(np.abs(losses.loss).max(initial=0.0)) + abs(offset)
-    guard = GUARD * (size + step) + 1.01 * losses.doubt
+    guard = GUARD * (size + step) + 3.03 * losses.doubt  # a lattice is laid through losses that may be off by as much
     moved = losses.loss - offset
     n = np.floor(moved / step)
     rest = moved - n * step

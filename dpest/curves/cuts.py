@@ -24,7 +24,7 @@ _FIRST, _NEXT, _LAST = -8, -4, -300  # powers of ten: the largest mass that is c
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class LossesCutOff:
     """The cells of a part without the smallest and the largest losses."""
 
     cells: LossCells
@@ -87,7 +87,7 @@ def _shortened(tree: Tree, mass: float, known: dict[int, Tree]) -> Tree:
         case Leaf():
             if not all_single(tree):
                 cells = shortened(tree.cells, mass)
-                out = tree if cells is tree.cells else Leaf(Cut(cells))
+                out = tree if cells is tree.cells else Leaf(LossesCutOff(cells))
         case ProductPart(parts):
             new = tuple((_shortened(p, mass, known), k) for p, k in parts)
             out = tree if all(a is b for (a, _), (b, _) in zip(new, parts, strict=True)) else ProductPart(new)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from dpest.curves.cells import ROUND, Losses
@@ -25,12 +23,3 @@ def delta_below(losses: Losses, epsilon: float) -> float:
     over = np.maximum(losses.loss - epsilon - noise, 0.0)
     total = float(np.sum(np.exp(losses.log_mass) * -np.expm1(-over))) + losses.infinite
     return max(0.0, min(1.0, total * (1 - _SUM)))
-
-
-def log_moment(losses: Losses, order: float) -> float:
-    """ln E e^(order * loss) over finite losses; minus infinity where there are none."""
-    if not losses.loss.size:
-        return -math.inf
-    logs = losses.log_mass + order * losses.loss
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum())) if math.isfinite(top) else top

@@ -58,7 +58,7 @@ def gaussian_piece(mu: float, error: float = 0.0) -> DensityPiece:
 
     def densities(x: Floats) -> tuple[Floats, Floats, Floats]:
         p, q = -0.5 * (x - mu) ** 2 - _LOG_SQRT_2PI, -0.5 * x**2 - _LOG_SQRT_2PI
-        off = 4 * ROUND * (1 + np.abs(p) + np.abs(q)) + error * mu * (np.abs(x) + mu)
+        off = 4 * ROUND * (1 + np.abs(p) + np.abs(q)) + error * (1 + error) * mu * (np.abs(x) + mu)
         return p, q, off
 
     edges = np.linspace(-_REACH, mu + _REACH, 161)

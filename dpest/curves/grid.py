@@ -54,8 +54,9 @@ class LossLattice:
 def lattice(tree: Tree) -> LossLattice:
     """The grid points on which all sizeable single losses of a tree lie; any grid where there is no such lattice."""
     chosen = _independent_leaves(tree)
-    singles = {id(leaf): _single_losses(leaf) for leaf in chosen}
-    measure = _measure([x - losses[0] for losses in singles.values() if losses.size for x in losses[1:]])
+    grain = max((leaf.cells.lower.doubt for leaf in chosen), default=0.0)
+    singles = {id(leaf): _apart(_single_losses(leaf), grain) for leaf in chosen}
+    measure = _measure([x - losses[0] for losses in singles.values() if losses.size for x in losses[1:]], grain)
     if measure is None:
         return LossLattice(0.0, {})
     complete = measure > 0 and len(chosen) == len(leaves(tree)) and all(all_single(leaf) for leaf in chosen)
@@ -81,6 +82,15 @@ def _single_losses(leaf: Leaf) -> Floats:
     return np.sort(cells.losses[narrow if all_single(leaf) else heavy])
 
 
+def _apart(losses: Floats, grain: float) -> Floats:
+    """Sorted losses, those that differ by no more than the errors of their masses as one: where a ratio is constant, many cells
+    have the same loss."""
+    if not losses.size:
+        return losses
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(losses) > 2 * grain]))
+    return np.asarray(0.5 * (losses[starts] + losses[np.append(starts[1:], losses.size) - 1]))
+
+
 def all_single(leaf: Leaf) -> bool:
     """Whether a part has few outcomes, each with one loss."""
     cells = leaf.cells
@@ -91,7 +101,7 @@ def all_single(leaf: Leaf) -> bool:
     return not bool(np.any(wide & np.isfinite(cells.losses)))
 
 
-def _measure(gaps: list[float]) -> float | None:
+def _measure(gaps: list[float], grain: float = 0.0) -> float | None:
     """A number of which all gaps are whole multiples up to rounding; 0 where there are none; None where there is none."""
     if not gaps:
         return 0.0
@@ -99,14 +109,14 @@ def _measure(gaps: list[float]) -> float | None:
     out = widest
     for gap in gaps:
         a, b = out, gap
-        while b > 1e-9 * widest:
+        while b > max(1e-9 * widest, 8 * grain):
             a, b = b, abs(a - b * round(a / b))
         out = a
         if widest > out * _MOST_LATTICE:
             return None
-    out = widest / round(widest / out)
+    out = float(widest / round(widest / out))
     off = max(abs(g - out * round(g / out)) for g in gaps)
-    return out if off <= 0.25 * GUARD * widest else None
+    return out if off <= 0.25 * GUARD * widest + grain else None
 
 
 def upwards(losses: Losses, step: float, offset: float) -> Grid:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from dpest.curves.gaussian import gaussian_delta
-from dpest.curves.way import Way, bracketed, larger
+from dpest.curves.way import Way, bracketed, larger, normal_rho
 from dpest.errors import InvalidInput
 from dpest.numerics.bracket import Bracketed
 
@@ -49,9 +49,11 @@ def rho(ways: Sequence[Way]) -> Bracketed:
     if all(not w.parts for w in ways):
         return Bracketed(*(max(0.5 * w.mu_squared * (1 + s * (2 * w.mu_error + 1e-15)) for w in ways) for s in (0, -1, 1)))
     most = max(w.largest[1] for w in ways)
-    if math.isinf(most) and any(w.parts for w in ways) and math.isinf(renyi(ways, 1.5).upper):
-        low = max(float(renyi(ways, a).lower) / a for a in (1.5, 2.0, 4.0, 16.0))
-        return Bracketed(low, low, math.inf)
+    if math.isinf(most):
+        orders = (1.5, 2.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
+        low = max(0.0, *(renyi(ways, a).lower / a for a in orders))
+        top = max(_normal_limit(w) for w in ways)
+        return Bracketed(low if math.isinf(top) else top, low, top)
 
     def quotient(a: float) -> Bracketed:
         found = renyi(ways, a)
@@ -76,6 +78,12 @@ def rho(ways: Sequence[Way]) -> Bracketed:
             heapq.heappush(queue, (-_reach(points, x, y), x, y))
     top = max(-queue[0][0], beyond)
     return Bracketed(best, best, max(best, top))
+
+
+def _normal_limit(way: Way) -> float:
+    """A bound of rho where all parts are mixtures of normal laws; infinite otherwise."""
+    own = 0.5 * way.mu_squared * (1 + 2 * way.mu_error + 1e-15)
+    return own + math.fsum(k * normal_rho(tree) for tree, k in way.parts) * (1 + 1e-15)
 
 
 def _reach(points: dict[float, Bracketed], a: float, b: float) -> float:
@@ -145,11 +153,17 @@ def gdp_mu(delta_of: Callable[[float], Bracketed], ways: Sequence[Way], most: fl
     """The smallest mu whose Gaussian curve is nowhere below this one.
 
     On [a, b] it suffices that the Gaussian curve at b reaches this one at a. Without a largest loss no finite number of
-    intervals covers all epsilons: the upper end is infinite then, unless everything is Gaussian.
+    intervals covers all epsilons. Mixtures of normal laws are bounded by their farthest components (who learns which ones were
+    drawn can only tell more); the upper end is infinite for all others. mu is at least the square root of 2 rho.
     """
     if all(not w.parts for w in ways):
         return Bracketed(*(math.sqrt(max(w.mu_squared for w in ways)) * (1 + s * (ways[0].mu_error + 1e-15)) for s in (0, -1, 1)))
-    last = most if math.isfinite(most) else 20.0
+    if math.isinf(most):
+        found = rho(ways)
+        low, top = (math.sqrt(2 * x) * (1 + s * 1e-15) for x, s in ((found.lower, -1), (found.upper, 1)))
+        low = max(low, *(_mu_of(delta_of(e).lower, e, up=False) for e in np.linspace(0.0, 20.0, 17).tolist()))
+        return Bracketed(low if math.isinf(top) else top, min(low, top), top)
+    last = most
     grid = np.linspace(0.0, last, 17).tolist()
     best = max(_mu_of(delta_of(e).lower, e, up=False) for e in grid[:-1])
     queue = [(-_mu_of(delta_of(a).upper, b, up=True), a, b) for a, b in zip(grid[:-1], grid[1:], strict=True)]
@@ -164,8 +178,7 @@ def gdp_mu(delta_of: Callable[[float], Bracketed], ways: Sequence[Way], most: fl
         best = max(best, _mu_of(found.lower, x, up=False))
         heapq.heappush(queue, (-_mu_of(delta_of(a).upper, x, up=True), a, x))
         heapq.heappush(queue, (-_mu_of(found.upper, b, up=True), x, b))
-    top = max(-queue[0][0], best) if math.isfinite(most) else math.inf
-    return Bracketed(best, best, top)
+    return Bracketed(best, best, max(-queue[0][0], best))
 
 
 def _mu_of(delta: float, epsilon: float, up: bool) -> float:

@@ -47,9 +47,9 @@ class LossSum:
         return min(1.0, finite + self._infinite(up))
 
     def _side(self, epsilon: float, up: bool, tolerance: float, size: int) -> Sums | None:
-        """The transform that answers for one side; None where epsilon is above every finite loss."""
+        """The transform that answers for one side; None where epsilon is above every finite loss, or where there is none."""
         ends = self.extents[up]
-        if epsilon >= ends[1] + 1e-12 * abs(ends[1]) + 1e-300:
+        if self._masses[up].finite <= 0.0 or epsilon >= ends[1] + 1e-12 * abs(ends[1]) + 1e-300:
             return None
         flat = self._flat(epsilon, up)
         found = [

@@ -75,7 +75,20 @@ class Way:
         if isinstance(self.whole, Leaf):
             cells = self.whole.source.at(epsilon)
             return delta_below(cells.lower, epsilon), delta_above(cells.upper, epsilon)
-        return self._sum.delta(epsilon, tolerance)
+        least, most = self._distances
+        if least == 0.0:  # equal up to rounding: a transform could say no more
+            return 0.0, min(1.0, most)
+        low, high = self._sum.delta(epsilon, tolerance)
+        return low, min(high, most)
+
+    @cached_property
+    def _distances(self) -> tuple[float, float]:
+        """The largest total variation distance that a part shows, and the sum of all, which no delta exceeds."""
+        if self.mu_squared or not all(isinstance(tree, Leaf) for tree, _ in self.parts):
+            return 1.0, math.inf
+        cells = [(tree.source.at(0.0), k) for tree, k in self.parts if isinstance(tree, Leaf)]
+        most = math.fsum(k * delta_above(c.upper, 0.0) for c, k in cells) * (1 + 1e-12)
+        return max(delta_below(c.lower, 0.0) for c, _ in cells), most
 
     def rough_log_delta(self, epsilon: float) -> float:
         """ln delta(epsilon), roughly, where delta itself takes time; infinite where it does not."""
@@ -157,6 +170,9 @@ def _whole_log_moment(tree: Tree, order: float, up: bool) -> float:
     """ln E e^(order * loss), with what no cell holds."""
     match tree:
         case Leaf():
+            sharp = _quadrature(tree.source, order, False)
+            if sharp is not None:
+                return sharp[1 if up else 0]
             found = moments(tree, up, order).log_mgf
             if tree.losses(True).infinite <= 0:
                 return found
@@ -165,6 +181,38 @@ def _whole_log_moment(tree: Tree, order: float, up: bool) -> float:
             return math.fsum(k * _whole_log_moment(p, order, up) for p, k in parts)
         case Mixture(parts):
             return float(log_sum(np.array([_whole_log_moment(p, order, up) for p in parts])))
+
+
+def _quadrature(source: CellSource, order: float, swapped: bool) -> tuple[float, float] | None:
+    """ln E e^(order * loss) of a part whose densities are mixtures of normal laws, without any cells."""
+    match source:
+        case DensityPiece():
+            return source.log_moment(order, swapped)
+        case Swapped(inner):
+            return _quadrature(inner, order, not swapped)
+        case Weighted(inner, log_p, log_q, error):
+            found = _quadrature(inner, order, swapped)
+            p, q = (log_q, log_p) if swapped else (log_p, log_q)
+            more, spare = p + order * (p - q), error * (1 + 2 * order)
+            return None if found is None else (found[0] + more - spare, found[1] + more + spare)
+        case _:
+            return None
+
+
+def normal_rho(tree: Tree) -> float:
+    """A bound of the Renyi divergence over its order, for mixtures of normal laws of one deviation; infinite for other parts.
+
+    Divergences of mixtures are at most the largest of those between their components (they are quasi-convex in both laws
+    together), and that of two normal laws at distance d deviations is d^2 / 2 times the order.
+    """
+    source = tree.source if isinstance(tree, Leaf) else None
+    source = source.inner if isinstance(source, Swapped) else source
+    if not isinstance(source, DensityPiece) or source.tails is None:
+        return math.inf
+    p, q = source.tails
+    least, widest = min(p.least, q.least), max(p.most, q.most)
+    distance = max(p.high - q.low, q.high - p.low, 0.0) / least
+    return 0.5 * distance**2 * (1 + 1e-14) if widest <= least * (1 + 1e-12) else math.inf
 
 
 def _beyond(source: CellSource, order: float, up: bool, swapped: bool) -> float:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,17 @@ import numpy as np
 from dpest.lang.ufuncs import OPERATORS, boxed
 
 _NUMBERS = (int, float, np.number, np.bool_)
+_OWN_TRUTHS: ContextVar[bool] = ContextVar("dpest_own_truth_values", default=False)
+
+
+@contextmanager
+def own_truth_values() -> Iterator[None]:
+    """Inside the block, comparisons of plain numbers give Python's own truth values."""
+    token = _OWN_TRUTHS.set(True)
+    try:
+        yield
+    finally:
+        _OWN_TRUTHS.reset(token)
 
 
 class PlainNumber:
@@ -198,7 +211,7 @@ def marked(x: Any) -> Any:
     """A number as a plain number of a run; anything else as it is."""
     x = bare(x)
     if isinstance(x, bool):
-        return Truth(x)
+        return x if _OWN_TRUTHS.get() else Truth(x)
     if isinstance(x, float):
         return PlainFloat(x)
     if isinstance(x, tuple):

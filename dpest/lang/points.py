@@ -7,7 +7,21 @@ import operator
 from itertools import count, product
 from typing import Any
 
-from dpest.lang.nodes import All, ArgExtreme, Compare, Draw, Extreme, Linear, Not, Ranked, Where, is_integral, is_node
+from dpest.lang.nodes import (
+    All,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Linear,
+    Not,
+    Ranked,
+    Where,
+    is_integral,
+    is_node,
+    plain_number,
+)
+from dpest.lang.plain import Undetermined, evaluate
 from dpest.lang.reach import reach
 from dpest.laws.discrete import Atoms, Whole
 from dpest.numerics.rationals import Rational, exact
@@ -60,7 +74,19 @@ def _among(value: Any, points: list[Any]) -> Any:
         else:
             high = middle
     point = exact(points[low])
-    return int(point) if point.denominator == 1 else float(point)
+    return int(point) if point.denominator == 1 else _as_written(value.node, point)
+
+
+def _as_written(node: Any, point: Rational) -> float:
+    """A point as the program computes it, where that is known: 3 * (0.1 * 3) is not the double next to nine tenths."""
+    if isinstance(node, Linear) and len(node.terms) == 1 and isinstance(node.terms[0][0], Draw):
+        ((draw, factor),) = node.terms
+        try:
+            number = evaluate(node, {id(draw): plain_number((point - node.constant) / factor)})
+        except (Undetermined, ArithmeticError):
+            return float(point)
+        return float(number)
+    return float(point)
 
 
 def _whole(value: Any) -> int:

@@ -27,6 +27,7 @@ from dpest.trace.columns import constant_key
 from dpest.trace.execute import execute, is_rewritten
 from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
 from dpest.trace.hidden_randomness import Watch
+from dpest.trace.identity import check_identity
 from dpest.trace.images import in_one_form
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
@@ -113,6 +114,7 @@ def trace(
     watch = Watch(mechanism, data, params, lambda: program(one_run()))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, check_seconds, kept, loop_weight, lambda: is_rewritten(mechanism))
+        check_identity(mechanism, program, traced.counted)
     paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
     return replace(traced, paths=paths, seeded=tuple(held.seeded))
 

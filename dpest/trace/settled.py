@@ -7,11 +7,11 @@ from typing import Any
 
 from dpest.errors import DpestError
 from dpest.lang.dist import RUN, Dist
-from dpest.lang.nodes import Node, draws_of, is_node
-from dpest.lang.points import plain_point
+from dpest.lang.nodes import Linear, Node, draws_of, is_node
+from dpest.lang.points import has_listed_points, plain_point
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.trace.outputs import Flat
-from dpest.trace.resolve import decide
+from dpest.trace.resolve import decide, pinned
 
 
 class _Open(Exception):
@@ -56,9 +56,12 @@ def _constant(leaf: Node, bounds: Bounds, fixed: set[int]) -> Any:
     draws = draws_of(leaf)
     if not draws or not all(d.law.discrete and id(d) in fixed for d in draws):
         return leaf
-    token = RUN.set(_Known(bounds))
+    known = _Known(bounds)
+    token = RUN.set(known)
     try:
-        number = plain_point(Dist(leaf))
+        # Numbers as the program computes them: 3 * (0.1 * 3) is not the double next to nine tenths.
+        listed = isinstance(leaf, Linear) and has_listed_points(leaf)
+        number = pinned(leaf, known, "an output") if listed else plain_point(Dist(leaf))
     except (_Open, DpestError):
         return leaf
     finally:

@@ -390,4 +390,26 @@ def mechanism(x):
 """,
         ([2000000.2, 2000000.2], [2000000.2, 2000000.3]),
     ),
+    Program(
+        "one",
+        """
+def mechanism(x):
+    v4 = 0.1 * d.integers(-3, 3)
+    if x[0] - v4 > 0:
+        pass
+    return 3 * v4
+""",
+        ([0], [0.3]),
+    ),
+    Program(
+        "one",
+        """
+def mechanism(x):
+    z1 = d.laplace(1)
+    v2 = z1
+    if x[1] <= v2 // 1:
+        return v2
+""",
+        ([0, 2000000], [1, 2000000]),
+    ),
 )

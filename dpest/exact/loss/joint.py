@@ -98,12 +98,13 @@ def _climbed(block: Block, kinks: list[Expr], top: Sup, swap: bool) -> Sup:
         place = np.array(top.at)
         offsets = _offsets(kinks, place, directions, block.scale)
         found = best(_evaluated(block, place + offsets, swap).above(block.log_floor))
-        if not found.value > top.value + (found.upper - found.value):
+        # Beside a kink a density of zero may be rounding: a place that is met on the way proves no infinite loss.
+        if found.value == math.inf or not found.value > top.value + (found.upper - found.value):
             return top
         strides += bool(np.abs(np.array(found.at) - place).max() >= _STRIDE * block.scale)
         top = found
-        if found.value == math.inf or strides == _MOST_STRIDES:
-            return found
+        if strides == _MOST_STRIDES:
+            break
     return top
 
 

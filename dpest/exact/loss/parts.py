@@ -29,6 +29,7 @@ from dpest.numerics.rationals import Rational
 
 _LOG_BEYOND = -120.0  # ln of the mass of one draw that may lie beyond the cells
 _MOST_REAL = 3  # real coordinates that share noise
+_LARGE = 700.0  # the logarithm of the largest relative error that is told: a double holds e^709
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,8 @@ def _equal_weight(piece: DensityPiece) -> Weight:
     """Equal laws on a line: only their mass counts, which is the same on both sides."""
     cells = piece.cells
     log_mass = float(log_sum(cells.log_p))
-    return Weight(log_mass, log_mass, float(cells.slack.max(initial=0.0)) + piece.beyond[0] * math.exp(-log_mass) + 1e-14)
+    beyond = math.exp(min(math.log(piece.beyond[0]) - log_mass, _LARGE)) if piece.beyond[0] else 0.0
+    return Weight(log_mass, log_mass, float(cells.slack.max(initial=0.0)) + beyond + 1e-14)
 
 
 @dataclass(frozen=True)

@@ -207,8 +207,13 @@ def _numbered(
 
 
 def _node(maximum: Maximum, symbols: Symbols) -> Extreme:
-    """What the maximum changes with: the inputs in its values, whose draws stay as they are."""
-    return Extreme(
-        Pick.MAX,
-        tuple(Linear(tuple((symbols.inputs[-1 - v], c) for v, c in terms), constant) for _, terms, constant in maximum.values),
-    )
+    """What the maximum changes with: the inputs in its values, whose draws stay as they are.
+
+    A draw that may be anything stands beside them: bounds of the inputs alone say nothing about how large a noisy value is.
+    """
+    noise = Draw(UnknownInput("noise"))
+    values = []
+    for _, terms, constant in maximum.values:
+        listed = tuple((symbols.inputs[-1 - v], c) for v, c in terms)
+        values.append(Linear((*listed, (noise, ONE)), constant))
+    return Extreme(Pick.MAX, tuple(values))

@@ -15,6 +15,7 @@ from dpest.curves.tree import Fixed, Leaf, Mixture, ProductPart
 from tests.oracles.compositions import delta_of, outcomes
 from tests.oracles.random_pairs import random_pair
 from tests.unit.curves.finite import COIN
+from tests.unit.curves.finite import leaf as finite_leaf
 from tests.unit.curves.pairs import subsampled_gaussian_curve, width
 
 
@@ -109,3 +110,11 @@ def test_all_cells_are_kept_or_counted() -> None:
     assert cut.size == 90
     assert cut.beyond[0] == pytest.approx(0.1)
     assert cut.beyond[1] == pytest.approx(0.1)
+
+
+def test_laws_without_anything_in_common() -> None:
+    """No finite loss at all: nothing to transform."""
+    low, high = CutSums(ProductPart(((finite_leaf([1.0, 0.0], [0.0, 1.0]), 3),))).delta(0.0, 1e-4)
+    assert 1 - 1e-11 < low <= high == 1.0
+    low, high = CutSums(ProductPart(((finite_leaf([0.0, 1.0], [1.0, 0.0]), 3), (COIN, 2)))).delta(2.0, 1e-4)
+    assert 1 - 1e-11 < low <= high == 1.0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpest.curves.cells import LossCells, Losses, single, upward_share
-from dpest.curves.direct import delta_above, delta_below, log_moment
+from dpest.curves.direct import delta_above, delta_below
 from dpest.curves.gaussian import gaussian_delta
 from dpest.curves.root import smallest_epsilon
 from dpest.curves.tree import (
@@ -66,17 +66,6 @@ def test_losses_at_epsilon_count_by_their_rounding_alone() -> None:
     everything = Losses(np.array([0.0]), np.array([800.0]), 0.5)
     assert delta_above(everything, 0.0) == 1.0
     assert delta_below(everything, 0.0) == 1.0
-
-
-@pytest.mark.parametrize("order", [0.0, 0.5, 3.0, 40.0])
-def test_moments(order: float) -> None:
-    given = losses(3)
-    with mpmath.workdps(40):
-        pairs = zip(given.log_mass.tolist(), given.loss.tolist(), strict=True)
-        truth = mpmath.log(mpmath.fsum(mpmath.exp(m + order * x) for m, x in pairs))
-    assert log_moment(given, order) == pytest.approx(float(truth), rel=1e-14, abs=1e-14)
-    assert log_moment(Losses(np.empty(0), np.empty(0), 1.0), order) == -math.inf
-    assert log_moment(Losses(np.array([-2000.0, -2000.0]), np.array([1.0, 1.0]), 0.0), 1.0) == pytest.approx(-1999 + math.log(2))
 
 
 def test_a_cell_spread_to_its_ends_keeps_both_masses() -> None:

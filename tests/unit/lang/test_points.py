@@ -99,3 +99,14 @@ def test_what_is_remembered_between_runs_is_no_wrong_answer() -> None:
     except DpestError:
         return
     assert result.lower <= PLAIN <= result.upper
+
+
+def test_a_key_is_the_number_that_the_program_computes() -> None:
+    """3 * (0.1 * 3) is 0.9000000000000001, and 0.9 is no key of this table."""
+
+    def mechanism(x: int) -> object:
+        table = {3 * (0.1 * i): i for i in range(-3, 4)}
+        return table[3 * (0.1 * dpest.integers(-3, 3))] + x
+
+    assert dpest.estimate(mechanism, (0, 0), method="exact").upper == 0.0
+    assert dpest.estimate(mechanism, (0, 1), method="exact").lower == math.inf

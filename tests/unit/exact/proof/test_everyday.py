@@ -134,6 +134,20 @@ def test_gaps_and_sums(mechanism: Any, options: dict[str, Any], loss: float) -> 
     check(mechanism, options, loss)
 
 
+def test_the_bounds_of_inputs_do_not_bound_a_noisy_maximum() -> None:
+    # At x = 0 the second value is one below the first without noise; with noise either may be the largest.
+    def largest(x: Any) -> Any:
+        return dpest.maximum(1 + dpest.laplace(3.0), dpest.clip(x, 0, 1) + dpest.laplace(2.0))
+
+    p = dpest.prove(largest, domain=(0, 2), sensitivity=2)
+    pair = dpest.estimate(largest, (0.0, 1.0), method="exact")
+    assert pair.lower > 0.1
+    assert p.upper >= pair.lower
+    assert p.upper == pytest.approx(1 / 2)
+    gumbel = lambda x: dpest.maximum(1 + dpest.laplace(3.0), dpest.clip(x, 0, 1) + dpest.gumbel(2.0))  # noqa: E731
+    assert dpest.prove(gumbel, domain=(0, 2), sensitivity=2).upper == float("inf")
+
+
 def check(mechanism: Any, options: dict[str, Any], loss: float) -> None:
     p = dpest.prove(mechanism, **options)
     assert p.lower <= loss * (1 + 1e-9)

@@ -1,0 +1,69 @@
+"""Code that asks whether a truth value *is* True: `(u < p) is True`, `match u < p: case True`.
+
+A random truth value is no bool while it is traced, and nothing can tell that it was asked for. Where the author's code asks in
+this way, the program is run on plain numbers with Python's own truth values beside the ones that the trace stands on.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from dpest.errors import UnsupportedOperation
+from dpest.lang.generators.places import is_authors
+from dpest.lang.plain_numbers import own_truth_values
+from dpest.run.streams import stream
+from dpest.trace.outputs import Flat
+from dpest.trace.plain_run import SEED, NumberSource, PlainRun
+
+_RUNS = 16  # as many as notice a coin that comes up one time in four, but for one time in a hundred
+
+
+def check_identity(mechanism: Any, program: Callable[[Any], Flat], together: bool) -> None:
+    """Raises where `is True` (or `is False`) is asked of a random truth value and decides what is returned."""
+    if not any(map(_asks, _codes(mechanism))):
+        return
+    source = NumberSource(stream(SEED))
+    for _ in range(_RUNS):
+        run = PlainRun(source, together=together)
+        output = program(run)
+        with own_truth_values():
+            again = PlainRun(source, script=run.drawn, together=together)
+            second = program(again)
+        if (output.structure, _numbers(run, output)) != (second.structure, _numbers(again, second)):
+            raise UnsupportedOperation(
+                "the mechanism asks whether a random truth value `is True` (or matches it with `case True`), which no trace "
+                "sees: write `if condition:` instead"
+            )
+
+
+def _numbers(run: PlainRun, output: Flat) -> list[str]:
+    return [repr(run.number(x)) for x in output.leaves]
+
+
+def _codes(mechanism: Any) -> Iterator[CodeType]:
+    """The code of the author's functions: the mechanism, what is inside it, and what its globals call by name."""
+    todo, seen = [mechanism], set()
+    while todo:
+        function = todo.pop()
+        function = function.__func__ if isinstance(function, MethodType) else function
+        if not isinstance(function, FunctionType) or id(function) in seen or not is_authors(function):
+            continue
+        seen.add(id(function))
+        codes = [function.__code__]
+        while codes:
+            code = codes.pop()
+            yield code
+            codes += [x for x in code.co_consts if isinstance(x, CodeType)]
+            todo += [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+
+
+@lru_cache(maxsize=1024)
+def _asks(code: CodeType) -> bool:
+    """Whether the code compares something with True or False by identity."""
+    steps = list(dis.get_instructions(code))
+    asked = (a.argval for a, b in zip(steps, steps[1:], strict=False) if b.opname == "IS_OP")
+    return any(x is True or x is False for x in asked)
