@@ -29,8 +29,8 @@ from dpest.trace.explore import trace
 
 def block(mechanism: Callable[[float], Any], pair: tuple[float, float]) -> Block:
     """The only block with coordinates of a mechanism's output."""
-    (bucket,) = buckets(trace(mechanism, pair[0], {}), trace(mechanism, pair[1], {}), Measures())
-    (found,) = [b for g in bucket.groups for s in g.strata for b in s.blocks if b.dimension]
+    all_ = buckets(trace(mechanism, pair[0], {}), trace(mechanism, pair[1], {}), Measures())
+    (found,) = [b for bucket in all_ for g in bucket.groups for s in g.strata for b in s.blocks if b.dimension]
     return found
 
 
@@ -62,6 +62,21 @@ def test_a_limit_along_a_direction_of_two_coordinates_that_share_noise() -> None
         assert far.limit is not None
         assert abs(far.limit - sign * truth) <= far.error + 1e-12
         assert sign * truth - 1e-12 <= far.upper <= sign * truth + 1e-9
+
+
+def above_zero(x: float) -> Any:
+    z = dpest.laplace(1)
+    return [x + z + dpest.laplace(2), z + dpest.laplace(3)] if z > 0 else None
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_limit_of_integrals_over_the_shared_noise(side: float) -> None:
+    """y = x + z + a far out, z + b fixed: only a's tail moves, and the ratio of x = 0 to x = 1 tends to e^(-+1/2)."""
+    found = limit_along(block(above_zero, (0, 1)), np.array([0.3, -0.2]), np.array([0.0, side]))
+    assert found is not None
+    for far, sign in zip(found, (1, -1), strict=True):
+        assert far.limit == pytest.approx(-sign * side / 2, abs=1e-11)
+        assert far.upper == pytest.approx(-sign * side / 2, abs=1e-9)
 
 
 def tail(values: list[float]) -> Logs:
