@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import pytest
 
-from dpest.lang.nodes import Draw
+from dpest.lang.nodes import Draw, Origin
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.laws.discrete import Geometric, atoms, integers_law
+from dpest.numerics.elementary import EXP
 from dpest.numerics.rationals import exact
 from dpest.trace.literal import (
     Bounds,
@@ -172,3 +173,18 @@ def test_weights_of_several_draws() -> None:
     assert log_weight((literal(noise, 1, -3), literal(other, 1, -2), joint), {}) == pytest.approx(expected, rel=1e-13)
     impossible = narrowed({}, [literal(noise, 1, -3), literal(noise, -1, 2)])
     assert log_weight((literal(noise, 1, -4),), impossible) == -math.inf
+
+
+@pytest.mark.parametrize("coefficient", [1.0, -1.0, 0.5])
+@pytest.mark.parametrize("falling", [False, True])
+def test_a_condition_on_a_function_of_a_draw_is_one_on_the_draw(coefficient: float, falling: bool) -> None:
+    """c (e^z - 2) >= 0 says z >= ln 2 where c > 0, and z <= ln 2 else; with e^-z the other way round."""
+    base = Draw(Laplace(1.0))
+    origin = Origin(base, exact(-1 if falling else 1), exact(0), EXP, exact(1), exact(0))
+    image = Draw(Exponential(1.0), origin)
+    found = Literal(((image, exact(coefficient)),), exact(-2 * coefficient))
+    direction, bound, flipped = found.direction
+    assert direction == ((base, 1),)
+    assert float(bound) == pytest.approx(-math.log(2) if falling else math.log(2), rel=1e-15)
+    assert flipped == ((coefficient < 0) != falling)
+    assert found.negated().direction == (direction, bound, not flipped)

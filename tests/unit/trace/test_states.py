@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
+from dpest.exact.inference.component import repeated
 from dpest.lang.nodes import Draw
 from dpest.laws.continuous import Laplace
 from dpest.numerics.rationals import ONE, ZERO
+from dpest.trace import rounds
 from dpest.trace.literal import Literal
-from dpest.trace.rounds import Step, Visit, _Snapshot, returns_to
+from dpest.trace.rounds import Step, Visit, _Snapshot, returns_to, visit
 from dpest.trace.series import Loops
 
 
@@ -48,3 +52,28 @@ def test_a_path_has_the_loops_that_start_on_its_way() -> None:
     assert loops.on((c,)) == ()
     (around,) = loops.on((a,))[0].cycles
     assert [x.cycles[0].literals for x in around.loops] == [c]  # the inner loop starts inside the outer one
+
+
+def _seen() -> Visit | None:
+    return visit(Draw(Laplace(1.0)), 3, test_a_state_is_seen_in_a_while_loop_of_a_run_that_set_no_seed.__code__)
+
+
+def _looping() -> Visit | None:
+    found, left = None, 2
+    while left:
+        left -= 1
+        found = _seen()
+    return found
+
+
+@pytest.mark.parametrize("seeded", [False, True])
+def test_a_state_is_seen_in_a_while_loop_of_a_run_that_set_no_seed(seeded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "seeded", lambda: seeded)
+    found = _looping()
+    assert (found is None) == seeded
+    assert _seen() is None  # outside of loops
+
+
+def test_the_weight_of_a_loop_has_no_outputs() -> None:
+    placed = repeated(frozenset())
+    assert (placed.outputs, placed.component.outputs, placed.component.laws) == ((), 0, ())

@@ -329,3 +329,14 @@ def test_bounds_that_give_way_along_a_ray() -> None:
     assert _without((line(1, 0),), (fixed,), up) is None
     assert _without((fixed,), (line(-2, 0),), up) is None
     assert _without((line(1, 0),), (fixed, line(-2, 0)), down) == ((), (fixed,))
+
+
+@pytest.mark.parametrize("offset", [-5.0, 2.0])
+def test_the_mass_beyond_a_bound_is_bounded_from_where_the_bound_is(offset: float) -> None:
+    """P(v >= t + offset) of a logistic draw: -ln(1 + e^(t + offset)), which is not its asymptote yet."""
+    found = tail((integral(Logistic(1.0), (), (line(1, offset),)),), Ray(Y, 1, exact(0), 8.0))
+    assert found is not None
+    for t in (8.0, 8.5, 12.0, 40.0):
+        truth = -math.log1p(math.exp(t + offset))
+        assert found.low - found.error - 1e-14 <= truth - found.asymptote.at(t) <= found.high + found.error + 1e-14
+    assert found.high - found.low <= 3 * math.exp(-(8.0 + offset))

@@ -240,7 +240,7 @@ def test_a_single_hard_block_need_only_add_to_more_than_was_reached(easy: Any, m
 
     def supremum(block: Any, worth: Any = compare.ANY) -> BothWays:
         asked.append((block.dimension, worth))
-        return BothWays(Sup(easy[0], easy[0], easy[0]), Sup(easy[1], easy[1], easy[1]))
+        return BothWays(*(Sup(x, x - 0.125, x) for x in easy))
 
     monkeypatch.setattr(compare, "supremum", supremum)
     _suprema(stratum(0, 2), [1.0, 2.0])
