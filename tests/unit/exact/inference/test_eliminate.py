@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dpest.exact.inference.component import Case, components
-from dpest.exact.inference.eliminate import Measure, eliminate
+from dpest.exact.inference.eliminate import _SLOPE_ERROR, ROUNDING, Measure, eliminate
 from dpest.exact.inference.expressions import Expr, coordinate, expr
 from dpest.exact.inference.factors import Bound
 from dpest.laws.continuous import Exponential, Laplace, Uniform
@@ -63,3 +65,18 @@ def test_two_released_sums_of_draws_in_a_row(place: tuple[float, float], truth: 
     found = measure([box, box, noise, noise], [(0, 1)], equations)
     logs, error = found.log(np.array([place]))
     assert abs(math.exp(float(logs[0])) / truth - 1) <= float(error[0]) + 1e-12
+
+
+def test_errors_add_and_far_tails_of_tables_have_more_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative error for each factor, and far down in a table a share of the logarithm."""
+    f: Any = SimpleNamespace(log=lambda values: (values[-1], np.full(values[-1].shape, 1e-9)), laws=list)
+    y = np.array([[-1.0], [-1e4], [-np.inf]])
+    plain = Measure(-2.0, (f, f), 1)
+    logs, error = plain.log(y)
+    assert logs.tolist() == [-4.0, -20002.0, -np.inf]
+    assert error == pytest.approx([2e-9 + ROUNDING] * 3)
+    table = Measure(-2.0, (f, f), 1)
+    monkeypatch.setitem(vars(table), "tabulated", True)
+    more = table.log(y)[1] - error
+    assert more[[0, 2]].tolist() == [0.0, 0.0]
+    assert more[1] == pytest.approx(20002.0 * _SLOPE_ERROR, rel=1e-6)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
+import mpmath
 import pytest
 
+from dpest.errors import ExactRefused
 from dpest.exact.inference.expressions import expr
 from dpest.exact.proof import maxima, upper
 from dpest.exact.proof.adjacency import Box
-from dpest.exact.proof.align import Alignments, _direction, _same_value
+from dpest.exact.proof.align import Alignments, _direction, _same_value, _together
 from dpest.exact.proof.checking import _contradict, _crossing_fault, _policy_fault, _proved
 from dpest.exact.proof.cross import Crossing
 from dpest.exact.proof.regions import Region, Released, Row
@@ -235,3 +238,24 @@ def test_differences_of_values_and_a_winner_that_is_replaced() -> None:
     assert dict(found) == {maxima._M: 3, X: -5}
     assert constant == -15
     assert maxima._replaced(terms(x=1), exact(2), V, first) == (terms(x=1), 2)
+
+
+# -- what cannot be aligned, and sums of costs -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("unexplored", "cycles"), [(-40.0, ()), (-math.inf, (1,)), (0.0, ())])
+def test_paths_that_were_not_explored_cannot_be_aligned(unexplored: float, cycles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    traced = SimpleNamespace(log_unexplored=unexplored, cycles=cycles, paths=[])
+    monkeypatch.setattr(upper, "symbolic_trace", lambda *_: traced)
+    names = ("mechanism", "params", "limits", "sides", "cases")
+    question: Any = SimpleNamespace(**dict.fromkeys(names))
+    with pytest.raises(ExactRefused, match="a loop without a bound on its length"):
+        upper._regions(question, None, SimpleNamespace(inputs=[]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("costs", [(1.0,), (0.0, 0.0), (0.1, 3.0, 2.5), (700.0, 1.0), (0.3, 0.3, 0.3)])
+def test_costs_that_arrive_together_are_added_and_rounded_up(costs: tuple[float, ...]) -> None:
+    found = _together([exact(c) for c in costs])
+    with mpmath.workdps(40):
+        truth = mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(c)) for c in costs))
+        assert truth <= found <= truth + mpmath.mpf("3e-14") * (1 + abs(truth))
