@@ -45,6 +45,14 @@ def test_randomised_response_is_bracketed() -> None:
     assert abs(found.epsilon - math.log(3)) < 0.05
 
 
+def test_the_estimate_is_no_bound() -> None:
+    """It lies around the truth, where the bounds lie on either side of it."""
+    found = [concluded([0.75, 0.25], [0.25, 0.75], 4_000) for _ in range(40)]
+    assert np.mean([x.lower for x in found]) < math.log(3) - 0.06
+    assert np.mean([x.upper for x in found]) > math.log(3) + 0.06
+    assert abs(np.mean([x.epsilon for x in found]) - math.log(3)) < 0.04
+
+
 def test_without_all_outcomes_there_is_no_upper_bound() -> None:
     assert concluded([0.75, 0.25], [0.25, 0.75], exhaustive=False).upper == math.inf
     assert concluded([0.5, 0.5, 0.0], [0.5, 0.5, 0.0]).upper == math.inf
