@@ -30,6 +30,7 @@ Point: TypeAlias = dict[int, int | float]
 ROUNDING = exact(2) ** -43
 _MOST_TIES = 5_000  # points at which one comparison is evaluated: some hundredths of a second
 _MOST_SIZE = 1e300
+_MOST_EXACT = 1 << 52  # whole numbers up to here are doubles, and so is what lies halfway between them
 _FAR = -60.0  # ln of the mass beyond which ties of infinite laws are not looked at
 
 
@@ -77,6 +78,7 @@ def at_least(terms: Terms, constant: Rational, relation: Relation, program: AsWr
     step = common_measure(c for _, c in terms)
     whole = tuple((d, c / step) for d, c in terms)
     bound = -constant / step
+    _resolved(whole, bound)
     least = ceil(bound) if relation is Relation.GE else floor(bound) + 1
     told = [(tie, _said(whole, tie, program)) for tie in _ties(bound, step, program)]
     holding = [tie for tie, said in told if said]
@@ -94,6 +96,7 @@ def equals(terms: Terms, constant: Rational, program: AsWritten) -> tuple[Litera
     step = common_measure(c for _, c in terms)
     whole = tuple((d, c / step) for d, c in terms)
     bound = -constant / step
+    _resolved(whole, bound)
     told = [(tie, _said(whole, tie, program)) for tie in _ties(bound, step, program)]
     equal = [tie for tie, said in told if (said if said is not None else bound == tie)]
     if len(equal) > 1:
@@ -101,6 +104,13 @@ def equals(terms: Terms, constant: Rational, program: AsWritten) -> tuple[Litera
     if not equal:
         return False
     return Literal(whole, exact(-equal[0])), Literal(tuple((d, -c) for d, c in whole), exact(equal[0]))
+
+
+def _resolved(whole: Terms, bound: Rational) -> None:
+    """Raises where floats do not tell the lattice values next to a bound apart, and the draws can be taken point by point."""
+    listed = all(isinstance(d.law, Discrete) and d.law.finite for d, _ in whole)
+    if listed and len(whole) > 1 and max(abs(bound), *(abs(c) for _, c in whole)) > _MOST_EXACT:
+        raise Uneven("a comparison of several discrete random values on a lattice that is finer than floats resolve")
 
 
 def _integral(draw: Draw) -> bool:

@@ -412,4 +412,21 @@ def mechanism(x):
 """,
         ([0, 2000000], [1, 2000000]),
     ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + d.integers(0, 4)
+    k2 = d.integers(-1, 0)
+    k3 = d.categorical([0.4, 0.1, 0.1, 0.4] if x[0] > 0 else [0.1, 0.5, 0.4])
+    if ((k3 % 0.5) != (0.1 * k2)):
+        v4 = k3
+    else:
+        v4 = (k3 + k2)
+    if (x[0] == v4):
+        return 'none' if (x[0] == v4) else None
+    return ('c', d.clip(x[0], -2, 0))
+""",
+        ([0], [-1]),
+    ),
 )
