@@ -20,9 +20,9 @@ from dpest.trace.literal import Literal
 from dpest.trace.plain_run import SEED, NumberSource
 from dpest.trace.valuation import Valuation, Value
 
-# Four draws of numbers cost less than a hundredth of what the cases do. A path that is rarely taken needs more tries until
+# Two draws of numbers cost less than a hundredth of what the cases do. A path that is rarely taken needs more tries until
 # its conditions are met; where they are not, nothing is compared.
-_COMPARED, _TRIES = 4, 24
+_COMPARED, _TRIES = 2, 24
 _UNCLEAR = 1e-9  # relative: nearer to a bound than this, rounding may decide, and the numbers say nothing
 
 
