@@ -25,7 +25,10 @@ _FIRST, _NEXT, _LAST = -8, -4, -300  # powers of ten: the largest mass that is c
 
 @dataclass(frozen=True, eq=False)
 class LossesCutOff:
-    """The cells of a part without the smallest and the largest losses."""
+    """The cells of a part without the smallest and the largest losses.
+
+    They are not `Fixed`, which stands for single outcomes and is multiplied out exactly: most of these have a width.
+    """
 
     cells: LossCells
 

@@ -20,8 +20,8 @@ from dpest.trace.literal import Literal
 from dpest.trace.plain_run import SEED, NumberSource
 from dpest.trace.valuation import Valuation, Value
 
-# Two draws of numbers cost less than a hundredth of what the cases do. A path that is rarely taken needs more tries until
-# its conditions are met; where they are not, nothing is compared.
+# Four draws of numbers took 3 % of the time of 300 random programs and 6 % of a noisy argmax's, whose benchmark has no room for
+# that: two. A path that is rarely taken needs more tries until its conditions are met; where they are not, nothing is compared.
 _COMPARED, _TRIES = 2, 24
 _UNCLEAR = 1e-9  # relative: nearer to a bound than this, rounding may decide, and the numbers say nothing
 
