@@ -52,9 +52,13 @@ class OpenArray(np.ndarray[Any, Any]):
         self.whole = getattr(obj, "whole", None)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "at":
+            return _changed_at(ufunc, *inputs)
         out = options.pop("out", None)
-        found = self._applied(ufunc, method, inputs, options)
         target = None if out is None else out[0]
+        if target is not None and "where" in options:  # elsewhere the target stays as it is
+            options["out"] = _objects(target).copy() if is_random([target, *inputs]) else native(target)
+        found = self._applied(ufunc, method, inputs, options)
         if target is None:
             return opened(found)
         if isinstance(target, OpenArray) and target.whole is not False and not _all_whole(found):
@@ -63,15 +67,17 @@ class OpenArray(np.ndarray[Any, Any]):
         return target
 
     def _applied(self, ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
-        shown = _objects if any(map(is_random, inputs)) else native
+        shown = _objects if any(map(is_random, (*inputs, options.get("out")))) else native
         return getattr(ufunc, method)(*map(shown, inputs), **options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in _AT_PLACES:
             args = (_places(args[0]), *args[1:])
-        shown = native if not is_random([args, list(kwargs.values())]) else _objects
-        args, kwargs = _mapped(args, shown), {k: _mapped(v, shown) for k, v in kwargs.items()}
-        found = func(*args, **kwargs)
+        if is_random([args, list(kwargs.values())]):
+            found = func(*_mapped(args, _objects), **{k: _mapped(v, _objects) for k, v in kwargs.items()})
+        else:
+            with _numbers_of() as numbers:
+                found = func(*_mapped(args, numbers), **{k: _mapped(v, numbers) for k, v in kwargs.items()})
         return tuple(map(opened, found)) if isinstance(found, tuple) else opened(found)
 
     def __getitem__(self, key: Any) -> Any:
@@ -94,6 +100,41 @@ class OpenArray(np.ndarray[Any, Any]):
 
 
 _AT_PLACES = (np.bincount,)
+
+
+@contextmanager
+def _numbers_of() -> Iterator[Callable[[Any], Any]]:
+    """Open arrays as arrays of numbers; what a function writes into these is written into the open ones afterwards."""
+    shown: list[tuple[OpenArray, Any, Any]] = []
+
+    def numbers(x: Any) -> Any:
+        if not isinstance(x, OpenArray):
+            return x
+        shown.append((x, native(x), native(x)))
+        return shown[-1][1]
+
+    yield numbers
+    for array, after, before in shown:
+        if after.tobytes() != before.tobytes():  # np.copyto, np.put, `out=` and their like
+            array[...] = after
+
+
+def _changed_at(ufunc: Any, target: Any, places: Any, *values: Any) -> None:
+    """numpy.add.at and its like, which change an array where it is."""
+    if isinstance(target, OpenArray) and target.whole is not False and not all(map(_all_whole, values)):
+        raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from float to int")  # as NumPy does
+    if is_random([places]):
+        places = _places(places)
+    if is_random([target, *values]):
+        flat = np.arange(target.size).reshape(target.shape)[native(places)]
+        items = [np.broadcast_to(boxed(_objects(v)), flat.shape).ravel() for v in values]
+        held = _objects(target).reshape(-1)
+        for k, at in enumerate(flat.ravel()):  # ufunc.at itself leaves an error behind where elements are random
+            held[at] = ufunc(held[at], *(v[k] for v in items))
+        target[...] = held.reshape(target.shape)
+        return
+    with _numbers_of() as numbers:
+        ufunc.at(numbers(target), native(places), *map(native, values))
 
 
 def _each(change: Callable[[Any], Any], x: Any) -> Any:
