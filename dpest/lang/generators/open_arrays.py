@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from dpest.errors import RandomTruth
 from dpest.lang.dist import Dist
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.nodes import All, Compare, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, Truth, bare
+from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import Shuffled
 from dpest.lang.ufuncs import boxed
@@ -89,6 +91,12 @@ class OpenArray(np.ndarray[Any, Any]):
         elif self.whole is None and type(value) is not Shuffled and not _all_whole(value) and _all_whole(self):
             raise TypeError("a number with a fraction is written into an array that may hold whole numbers only")
         super().__setitem__(_index(key), value)
+
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        """The elements rounded as Python's `round` does it, which is as NumPy does."""
+        if out is not None or not is_random(self):
+            return opened(native(self).round(decimals, out=out))
+        return opened(_each(lambda x: round(x if _has_noise(x) else float(x), decimals), _objects(self)))
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         """The elements as numbers of another kind; random ones as Python's `int` and `float` have them."""
@@ -216,7 +224,14 @@ def _opening(real: Any) -> Any:
     """A function of NumPy that makes an array, which is open where arrays are."""
 
     def function(*args: Any, **options: Any) -> Any:
-        if not in_force() or sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+        if RUN.get() is None or sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+            return real(*args, **options)
+        if real in _OF_TYPE and len(args) <= 2 and _wants_numbers(args, options):
+            if in_force():
+                return _of_type(args[0], args[1] if len(args) == 2 else options["dtype"])
+            if not all(map(_is_listed, boxed(args[0]).ravel())):
+                raise RandomTruth("random values are put into an array of plain numbers")  # the door opens arrays then
+        if not in_force():
             return real(*args, **options)
         if real in _AT_PLACES:
             args = (_places(args[0]), *args[1:])
@@ -227,6 +242,23 @@ def _opening(real: Any) -> Any:
     return function
 
 
+def _wants_numbers(args: tuple[Any, ...], options: Any) -> bool:
+    """Whether an array of floats or of whole numbers is made of random values."""
+    wanted = args[1] if len(args) == 2 else options.get("dtype")
+    if wanted is None or set(options) - {"dtype"} or not isinstance(args[0], list | tuple | np.ndarray):
+        return False
+    return np.dtype(wanted).kind in "iuf" and is_random(args[0])
+
+
+def _is_listed(x: Any) -> bool:
+    return not isinstance(x, Dist) or has_listed_points(x.node)
+
+
+def _of_type(values: Any, dtype: Any) -> Any:
+    return opened(_ARRAY(_mapped(values, _objects), dtype=object)).astype(dtype)
+
+
+_OF_TYPE = (np.array, np.asarray)
 _MAKE = ("zeros", "ones", "full", "empty", "array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "copy")
 _MAKE_MORE = ("arange", "linspace", "bincount", "histogram", "eye", "identity", "repeat", "tile", "concatenate", "stack")
 OPENING: dict[int, Any] = {id(getattr(np, name)): _opening(getattr(np, name)) for name in (*_MAKE, *_MAKE_MORE)}
