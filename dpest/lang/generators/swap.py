@@ -135,6 +135,7 @@ class _Swapped:
         self._places: dict[tuple[Any, ...], tuple[int, Place, Any]] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}  # by the generator, which is kept beside its stand-in
         self._modules: list[_Module] = []  # `random`, `numpy.random`, `secrets` and others, once they were looked through
+        self._in_modules: set[tuple[Any, ...]] = set()
         self._takers = 0
 
     def take(self, roots: list[Any]) -> list[tuple[Any, ...]]:
@@ -175,8 +176,8 @@ class _Swapped:
         return value if new is None else new
 
     def _put(self, place: Place, new: Any) -> bool:
-        if any(place.key[0] == id(m.names) and place.key[1] in m.own for m in self._modules):
-            return False  # it stands in the module already
+        if place.key in self._in_modules:
+            return False  # it stands there already
         known = self._places.get(place.key)
         if known is not None:
             self._places[place.key] = known[0] + 1, known[1], known[2]
@@ -218,6 +219,7 @@ class _Swapped:
                 names = vars(module)
                 new = {name: x for name, value in names.items() if (x := self._replacement(value)) is not None}
                 self._modules.append(_Module(names, {name: names[name] for name in new}, new))
+                self._in_modules.update((id(names), name) for name in new)
         for m in self._modules:
             m.names.update(m.stand_ins)
 
