@@ -44,7 +44,7 @@ def with_maxima(regions: Sequence[Region], symbols: Symbols) -> tuple[list[Regio
     laws: dict[int, Law] = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
     families: dict[Any, dict[int, Region]] = {}
     for region in _candidates(regions):
-        for form in _forms(_without_transitive(region), laws):
+        for form in _forms(without_transitive(region), laws):
             key = (region.key, region.group, form.maximum, form.rows, form.released)
             families.setdefault(key, {})[form.winner] = region
     numbers: dict[Maximum, int] = {}
@@ -75,7 +75,7 @@ def _candidates(regions: Sequence[Region]) -> list[Region]:
     return [r for group in sharing for r in group] if sum(map(len, sharing)) <= _MOST_REGIONS else []
 
 
-def _without_transitive(region: Region) -> Region:
+def without_transitive(region: Region) -> Region:
     """The region without a >= c where it also has a >= b and b >= c."""
     between: dict[tuple[int, int], Row] = {}
     for row in region.rows:

@@ -165,7 +165,8 @@ class _Rerun:
         return out
 
     def _steps(self, regions: Sequence[int]) -> list[ProofStep]:
-        return [s for s in self.certificate.steps if s.case == self.number and s.source in regions]
+        own = [s for s in self.certificate.steps if s.case == self.number]
+        return [s for s in own if s.source in regions or (s.pool is not None and set(s.pool.members) & set(regions))]
 
 
 def _slack(row: Row, values: Sequence[float], inputs: Mapping[int, Rational]) -> float:

@@ -14,7 +14,9 @@ import numpy.typing as npt
 from dpest.errors import InvalidInput
 from dpest.exact.inference.expressions import expr
 from dpest.exact.proof.adjacency import Box
+from dpest.exact.proof.corners import Corners
 from dpest.exact.proof.cross import Crossing
+from dpest.exact.proof.pools import PooledRegions
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws import continuous as c
@@ -130,7 +132,10 @@ def _step(step: Any) -> dict[str, Any]:
     if step.apart is not None:
         out["apart"] = _terms(step.apart)
     if step.corners is not None:
-        out["corners"] = [[_terms(corner), _terms(shifts), str(cost)] for corner, shifts, cost in step.corners]
+        out["corners"] = _corners(step.corners)
+    if step.pool is not None:
+        pool = step.pool
+        out["pool"] = {"members": list(pool.members), "shared": list(pool.shared), "corners": _corners(pool.corners)}
     if step.crossing is not None:
         x = step.crossing
         out["crossing"] = {
@@ -140,6 +145,10 @@ def _step(step: Any) -> dict[str, Any]:
             "pricing": [[_terms(m or ()) for m in pair] for pair in x.pricing],
         }
     return out
+
+
+def _corners(corners: Corners) -> list[Any]:
+    return [[_terms(corner), _terms(shifts), str(cost)] for corner, shifts, cost in corners]
 
 
 def from_dict(data: Mapping[str, Any]) -> Certificate:
@@ -212,7 +221,13 @@ def _read_step(data: Mapping[str, Any]) -> Any:
             tuple((_read_terms(up), _read_terms(down)) for up, down in x["pricing"]),
         )
     apart = _read_terms(data["apart"]) if "apart" in data else None
-    corners = None
-    if "corners" in data:
-        corners = tuple((_read_terms(corner), _read_terms(shifts), exact(cost)) for corner, shifts, cost in data["corners"])
-    return ProofStep(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]), corners)
+    corners = _read_corners(data["corners"]) if "corners" in data else None
+    pool = None
+    if "pool" in data:
+        x = data["pool"]
+        pool = PooledRegions(tuple(map(int, x["members"])), tuple(map(int, x["shared"])), _read_corners(x["corners"]))
+    return ProofStep(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]), corners, pool)
+
+
+def _read_corners(data: Iterable[Any]) -> Corners:
+    return tuple((_read_terms(corner), _read_terms(shifts), exact(cost)) for corner, shifts, cost in data)

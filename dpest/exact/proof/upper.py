@@ -20,6 +20,7 @@ from dpest.exact.proof.joint import cheaper_step
 from dpest.exact.proof.maxima import Maximum, with_maxima
 from dpest.exact.proof.merge import contradiction, merged
 from dpest.exact.proof.policy import cheapest_policy, cost_of
+from dpest.exact.proof.pooling import pooled
 from dpest.exact.proof.regions import Region, Row, Variables, output_groups, regions
 from dpest.exact.proof.storage import digest_of
 from dpest.exact.proof.symbols import LIMITS, Symbols, UnknownInput, symbolic_trace
@@ -214,7 +215,7 @@ def proved_on(question: ProofQuestion, traced: Traced, show: Progress = silent) 
     found = None if other is None else _carried(question, other, show)
     if found is None or found.bound is None or (plain.bound is not None and plain.bound <= found.bound):
         return plain
-    return replace(plain, certificate=found.certificate, dearest=plain.certificate)
+    return replace(plain, certificate=found.certificate, dearest=plain.dearest or plain.certificate)
 
 
 def _in_maxima(question: ProofQuestion, traced: Traced) -> Traced | None:
@@ -243,7 +244,16 @@ def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
         if isinstance(found, Obstacle):
             return Upper(traced, None, found)
         steps.extend(found)
-    steps = _cheaper(traced, steps, known)
+    apart_ = _cheaper(traced, steps, known)
+    plain = _certified(question, traced, apart_)
+    together = pooled(traced.programs, traced.cases, apart_, known)
+    if together is None:
+        return Upper(traced, plain, None)
+    certificate = _certified(question, traced, together)
+    return Upper(traced, certificate, None, plain) if certificate.bound < plain.bound else Upper(traced, plain, None)
+
+
+def _certified(question: ProofQuestion, traced: Traced, steps: Sequence[ProofStep]) -> Certificate:
     draft = Certificate(
         question.name,
         question.adjacency,
@@ -255,7 +265,7 @@ def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
         "",
         partial(_rerun, question, traced),
     )
-    return Upper(traced, replace(draft, digest=digest_of(draft)), None)
+    return replace(draft, digest=digest_of(draft))
 
 
 def _cheaper(traced: Traced, steps: list[ProofStep], known: Known) -> list[ProofStep]:
