@@ -7,6 +7,7 @@ import math
 import random as stdlib
 import re
 import secrets
+import statistics
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import Place, places
+from dpest.lang.generators.questions import QUESTIONS
 from dpest.lang.generators.scipy_draws import scipy_places
 from dpest.lang.generators.standins import (
     SEEDS,
@@ -121,7 +123,7 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, np.linalg)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg)
 _LEGACY = np.random.mtrand._rand
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
@@ -199,6 +201,8 @@ class _Swapped:
             return CONVERSIONS[id(value)]
         if id(value) in ARRAYS:
             return ARRAYS[id(value)]
+        if id(value) in QUESTIONS:
+            return QUESTIONS[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None
