@@ -121,7 +121,14 @@ def isscalar(element: Any) -> bool:
 
 
 _CLOSE, _CLOSE_OF_NUMPY, _MEAN, _FMEAN, _ISSCALAR = math.isclose, np.isclose, statistics.mean, statistics.fmean, np.isscalar
-_FINITE = {math.isnan: False, math.isinf: False, math.isfinite: True, np.isnan: False, np.isinf: False, np.isfinite: True}
+_FINITE: dict[Callable[[Any], Any], bool] = {
+    math.isnan: False,
+    math.isinf: False,
+    math.isfinite: True,
+    np.isnan: False,
+    np.isinf: False,
+    np.isfinite: True,
+}
 
 # By what they replace.
 QUESTIONS: dict[int, Any] = {
