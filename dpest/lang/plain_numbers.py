@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from dpest.lang.ufuncs import OPERATORS, boxed
+from dpest.numerics.setting import Setting
 
 _NUMBERS = (int, float, np.number, np.bool_)
 _OWN_TRUTHS: ContextVar[bool] = ContextVar("dpest_own_truth_values", default=False)
 
 
-@contextmanager
-def own_truth_values() -> Iterator[None]:
+def own_truth_values() -> AbstractContextManager[bool]:
     """Inside the block, comparisons of plain numbers give Python's own truth values."""
-    token = _OWN_TRUTHS.set(True)
-    try:
-        yield
-    finally:
-        _OWN_TRUTHS.reset(token)
+    return Setting(_OWN_TRUTHS, True)
 
 
 class PlainNumber:

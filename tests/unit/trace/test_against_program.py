@@ -56,7 +56,7 @@ def toggling(x: float) -> Any:
 
 def looks_at_the_type(x: float) -> Any:
     z = x + dpest.laplace(1.0)
-    return z if isinstance(z, float) else 2 * z
+    return z if type(z) is float else 2 * z
 
 
 STATE: dict[str, Callable[[], Any]] = {
