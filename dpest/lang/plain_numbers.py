@@ -20,12 +20,12 @@ from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.setting import Setting
 
 _NUMBERS = (int, float, np.number, np.bool_)
-_OWN_TRUTHS: ContextVar[bool] = ContextVar("dpest_own_truth_values", default=False)
+_OWN: ContextVar[bool] = ContextVar("dpest_own_numbers", default=False)
 
 
-def own_truth_values() -> AbstractContextManager[bool]:
-    """Inside the block, comparisons of plain numbers give Python's own truth values."""
-    return Setting(_OWN_TRUTHS, True)
+def own_numbers() -> AbstractContextManager[bool]:
+    """Inside the block, a run on plain numbers has Python's own floats, whole numbers and truth values."""
+    return Setting(_OWN, True)
 
 
 class PlainNumber:
@@ -206,8 +206,10 @@ def size_of(x: Any) -> float:
 def marked(x: Any) -> Any:
     """A number as a plain number of a run; anything else as it is."""
     x = bare(x)
+    if _OWN.get():
+        return x
     if isinstance(x, bool):
-        return x if _OWN_TRUTHS.get() else Truth(x)
+        return Truth(x)
     if isinstance(x, float):
         return PlainFloat(x)
     if isinstance(x, tuple):
