@@ -11,6 +11,7 @@ import pytest
 
 import dpest
 from dpest.errors import InvalidInput
+from dpest.exact.proof.certificate import Certificate
 
 
 def largest_count(counts: Any) -> Any:
@@ -156,3 +157,24 @@ def check(mechanism: Any, options: dict[str, Any], loss: float) -> None:
     assert p.proof is not None
     assert p.proof.check()
     assert p.proof.rerun(20) == []
+
+
+def test_the_spread_of_noisy_values_is_found_from_below_in_seconds() -> None:
+    """The largest minus the smallest of three: the loss is reached by a pair whose density is an integral of integrals."""
+    p = dpest.prove(lambda q: max(v := [x + dpest.laplace(2.0) for x in q]) - min(v), n=3)
+    assert p.tight
+    assert p.upper == pytest.approx(1.0)
+
+
+def test_a_gap_of_whole_numbers_follows_the_largest_of_the_others() -> None:
+    """The winner alone goes on; with two others, ties between them are all that is not settled by their maximum."""
+
+    def last_gap(queries: Any) -> Any:
+        *others, last = [q + dpest.geometric(2.0) for q in queries]
+        return last - max(others)
+
+    p = dpest.prove(last_gap, n=3, domain=int)
+    assert isinstance(p.proof, Certificate)
+    assert p.proof.check()
+    assert p.upper == pytest.approx(1.0)
+    assert p.proof.rerun(40) == []
