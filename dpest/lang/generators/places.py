@@ -114,7 +114,7 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
     yield from _items(x.__kwdefaults__ or {})
     if _home(x) not in _NOT_THE_AUTHORS:
         yield from _named(x.__globals__, _names(x.__code__))
-        yield from (_shadow(x.__globals__, name) for name in ("float", "int") if _converts(x, name))
+        yield from (_shadow(x.__globals__, name) for name in ("float", "int", "isinstance") if _converts(x, name))
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
