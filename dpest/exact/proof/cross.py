@@ -101,7 +101,7 @@ def cross(source: Region, target: Region, box: Box, inputs: Mapping[int, Law]) -
 
 def conditions(region: Region) -> list[Row]:
     """The rows that have a draw in them."""
-    return [r for r in region.rows if _has_draw(r.terms)]
+    return [r for r in region.rows if not r.bare]
 
 
 def _difference(second: Terms, first: Terms, moved: Mapping[int, object]) -> dict[int, Rational]:

@@ -83,22 +83,26 @@ def digest_of(certificate: Certificate) -> str:
 
 
 def _statement(certificate: Certificate) -> dict[str, Any]:
+    laws: dict[int, list[str]] = {}  # by id: one law stands in many regions
     return {
         "inputs": [
             {"words": words, "name": law.name, "low": str(law.low), "high": str(law.high), "whole": law.integral}
             for words, law in certificate.inputs
         ],
-        "programs": [[_region(r) for r in regions] for regions in certificate.programs],
+        "programs": [[_region(r, laws) for r in regions] for regions in certificate.programs],
         "cases": [{"source": x.source, "target": x.target, "box": _box(x.box)} for x in certificate.cases],
     }
 
 
-def _region(region: Region) -> dict[str, Any]:
+def _region(region: Region, laws: dict[int, list[str]]) -> dict[str, Any]:
+    for _, law in region.laws:
+        if id(law) not in laws:
+            laws[id(law)] = _law(law)
     return {
         "key": region.key if isinstance(region.key, str) else repr(region.key),
-        "rows": [[_terms(r.terms), str(r.constant), r.strict] for r in region.rows],
+        "rows": [r.stored for r in region.rows],
         "released": [[_terms(r.terms), str(r.constant), None if r.offset is None else str(r.offset)] for r in region.released],
-        "laws": {str(v): _law(law) for v, law in region.laws},
+        "laws": {str(v): laws[id(law)] for v, law in region.laws},
         "group": region.group,
     }
 
