@@ -278,12 +278,20 @@ def _cheaper(traced: Traced, steps: list[ProofStep], known: Known) -> list[Proof
         region = traced.programs[case.source][step.source]
         if step.policy is None or not step.cost or (step.case, region.group) in settled:
             continue
-        found = cheaper_step(step, region, case.box, traced.input_laws, known)
+        found = cheaper_step(step, region, case.box, traced.input_laws, known) or _inside(traced, step, region)
         if found is None:
             settled.add((step.case, region.group))  # the largest cost stays as it is: less need not be looked for elsewhere
         else:
             out[k] = found
     return out
+
+
+def _inside(traced: Traced, step: ProofStep, region: Region) -> ProofStep | None:
+    """The step priced by what both inputs have in common: in `x` from 1 to 2, no two differ by more than 1."""
+    if not cell(region):
+        return None
+    found = cross(region, region, traced.cases[step.case].box, traced.input_laws)
+    return replace(step, policy=None, crossing=found, cost=found.cost) if found is not None and found.cost < step.cost else None
 
 
 def _told(show: Progress, before: int, total_: int, at: int) -> None:

@@ -178,3 +178,25 @@ def test_a_gap_of_whole_numbers_follows_the_largest_of_the_others() -> None:
     assert p.proof.check()
     assert p.upper == pytest.approx(1.0)
     assert p.proof.rerun(40) == []
+
+
+def test_a_value_by_pieces_changes_by_no_more_than_its_range() -> None:
+    """Two rows in one piece differ by less than two rows of the domain do: 0.5 x, x and 2 are between 0 and 2."""
+
+    def by_pieces(rows: Any) -> Any:
+        total = 0.0
+        for x in rows:
+            if x > 2:
+                total = total + 2
+            elif x > 1:
+                total = total + x
+            else:
+                total = total + 0.5 * x
+        return total + dpest.laplace(1.0)
+
+    p = dpest.prove(by_pieces, n=2, adjacency="replace", domain=(0, 3))
+    assert p.tight
+    assert p.upper == pytest.approx(2.0)
+    assert isinstance(p.proof, Certificate)
+    assert p.proof.check()
+    assert p.proof.rerun(40) == []
