@@ -54,6 +54,11 @@ def known_rows(source: Region, target: Region, box: Box, inputs: Mapping[int, La
             out.append(Row(((change(v), ONE),), -low, False))
         if high is not None:
             out.append(Row(((change(v), -ONE),), high, False))
+    for v, (low, high) in box.within:
+        if low is not None:
+            out.append(Row(((v, ONE),), -low, False))
+        if high is not None:
+            out.append(Row(((v, -ONE),), high, False))
     for v, law in sorted(inputs.items()):
         for sign, end in zip((ONE, -ONE), law.support, strict=True):
             if math.isfinite(end):

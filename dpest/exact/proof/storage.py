@@ -17,6 +17,7 @@ from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.corners import Corners
 from dpest.exact.proof.cross import Crossing
 from dpest.exact.proof.pools import PooledRegions
+from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws import continuous as c
@@ -122,7 +123,12 @@ def _terms(terms: Iterable[tuple[int, Rational]]) -> list[list[Any]]:
 
 
 def _box(box: Box) -> dict[str, Any]:
-    return {"name": box.name, "moves": [[v, _end(low), _end(high)] for v, (low, high) in box.moves]}
+    out: dict[str, Any] = {"name": box.name, "moves": _ranges(box.moves)}
+    return out | {"within": _ranges(box.within)} if box.within else out
+
+
+def _ranges(listed: Iterable[tuple[int, Range]]) -> list[Any]:
+    return [[v, _end(low), _end(high)] for v, (low, high) in listed]
 
 
 def _end(x: Rational | None) -> str | None:
@@ -205,8 +211,12 @@ def _read_terms(data: Iterable[Iterable[Any]]) -> tuple[tuple[int, Rational], ..
 
 
 def _read_box(data: Mapping[str, Any]) -> Box:
-    ends = [(v, (None if low is None else exact(low), None if high is None else exact(high))) for v, low, high in data["moves"]]
-    return Box(data["name"], tuple((int(v), pair) for v, pair in ends))
+    return Box(data["name"], _read_ranges(data["moves"]), _read_ranges(data.get("within", ())))
+
+
+def _read_ranges(data: Iterable[Any]) -> tuple[tuple[int, Range], ...]:
+    ends = [(v, (None if low is None else exact(low), None if high is None else exact(high))) for v, low, high in data]
+    return tuple((int(v), pair) for v, pair in ends)
 
 
 def _read_step(data: Mapping[str, Any]) -> Any:
