@@ -86,11 +86,11 @@ def _policy_fault(region: Region, policy: Policy, box: Box, inputs: Mapping[int,
         if law.discrete and any(not is_whole(inputs[i]) for i, _ in shift.terms):
             return "a whole-number draw follows an input that is not whole"
     for value in region.released:
-        constant, slopes = _change(value.terms, policy, box)
+        constant, slopes = _change(value.terms, policy, moves)
         if constant or any(slopes.values()):
             return "a released value does not stay as it is"
     for row in conditions(region):
-        constant, slopes = _change(row.terms, policy, box)
+        constant, slopes = _change(row.terms, policy, moves)
         least = _least(constant, slopes, moves)
         if least is None or least < 0:
             return "a condition need not hold after the shift"
@@ -98,18 +98,21 @@ def _policy_fault(region: Region, policy: Policy, box: Box, inputs: Mapping[int,
     return None if found is not None and found == cost else "the cost is not what the shifts cost"
 
 
-def _change(terms: Iterable[tuple[int, Rational]], policy: Policy, box: Box) -> tuple[Rational, dict[int, Rational]]:
+def _change(
+    terms: Iterable[tuple[int, Rational]], policy: Policy, moves: Mapping[int, Range]
+) -> tuple[Rational, dict[int, Rational]]:
     """By how much an expression changes from (v, q) to (v + shift, q + d): a constant, and slopes along d."""
-    constant, slopes = ZERO, {v: ZERO for v, _ in box.moves}
+    constant = ZERO
+    slopes: dict[int, Rational] = {}
     for v, c in terms:
         if v < 0:
-            if v in slopes:
-                slopes[v] += c
+            if v in moves:
+                slopes[v] = slopes.get(v, ZERO) + c
             continue
         shift = policy.get(v, NOTHING)
         constant += c * shift.constant
         for i, slope in shift.terms:
-            slopes[i] += c * slope
+            slopes[i] = slopes.get(i, ZERO) + c * slope
     return constant, slopes
 
 
