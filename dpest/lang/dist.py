@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache, partialmethod, reduce, wraps
 from typing import Any
 
@@ -76,7 +77,7 @@ def unwrap(x: Any) -> Any:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float | np.number | np.bool_)
+    return isinstance(x, int | float | np.number | np.bool_ | Fraction)
 
 
 def _number(x: Any, verb: str) -> Any:

@@ -15,6 +15,7 @@ from dpest.lang.nodes import Node, is_node
 from dpest.lang.plain_numbers import Truth, bare, marked
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Law
+from dpest.numerics.setting import Setting
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat, flatten, rebuild
 from dpest.trace.valuation import Valuation, Value
@@ -50,11 +51,8 @@ class PlainProgram:
     def __call__(self, data: Any, rng: np.random.Generator, **params: Any) -> Any:
         """What the mechanism returns, with numbers from this generator for its draws."""
         run = PlainRun(NumberSource(rng, block=1))
-        token = RUN.set(run)
-        try:
+        with Setting(RUN, run):
             flat = flatten(self.func(data, **params))
-        finally:
-            RUN.reset(token)
         return rebuild(flat.structure, [run.number(x) for x in flat.leaves])
 
 
