@@ -18,6 +18,7 @@ from dpest.lang.generators.swap import missing
 from dpest.numerics.effort import counted_effort
 from dpest.results import Result
 
+_OF_ARRAYS = TypeError | IndexError | ValueError | SystemError  # what NumPy raises where noise meets an array of numbers
 _LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no second trace is made for its upper end
 METHODS = ("auto", "exact", "sampling", "both")
 
@@ -102,7 +103,7 @@ def _with_open_arrays(answered: Callable[[], Result]) -> Result:
     try:
         return answered()
     except (MechanismRaised, RandomTruth) as error:
-        if isinstance(error, MechanismRaised) and not isinstance(error.__cause__, TypeError | IndexError | ValueError):
+        if isinstance(error, MechanismRaised) and not isinstance(error.__cause__, _OF_ARRAYS):
             raise
         try:
             with open_arrays():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+import sys
+from types import FrameType
 from typing import Any
 
 from dpest.errors import RandomTruth, UnsupportedOperation
@@ -25,6 +28,14 @@ _KEY = (
     "function): which entry it meets is not known while it is traced. Compare it with each candidate, as in "
     "`if k == 0: ... elif k == 1: ...`, or test `k in [0, 1]` with a list, which compares"
 )
+
+
+_STORING = tuple(dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in dis.opmap)
+
+
+def _is_stored(frame: FrameType) -> bool:
+    """Whether a frame is at `array[place] = value`."""
+    return frame.f_code.co_code[frame.f_lasti] in _STORING
 
 
 class NotPlain:
@@ -72,6 +83,12 @@ class NotPlain:
 
         return plain_point(self)
 
+    def _is_listed(self) -> bool:
+        """Whether the value has a list of points."""
+        from dpest.lang.points import has_listed_points
+
+        return RUN.get() is not None and has_listed_points(getattr(self, "node", None))
+
     def _counted(self) -> int | None:
         """The plain whole number that a draw of one has on the path of this run, which forks on it: its text is known."""
         if RUN.get() is None:
@@ -97,6 +114,8 @@ class NotPlain:
         return float(number)
 
     def __int__(self) -> int:
+        if _is_stored(sys._getframe(1)) and not self._is_listed():
+            self._plain("an element of an array of whole numbers, which holds plain ones")
         number = self._point()
         return int(self._plain("a plain int (int(x); math.trunc(x) stays random)") if number is None else number)
 

@@ -12,7 +12,7 @@ from dpest.lang.elementary import ELEMENTARY
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.generators.open_arrays import OPENING, OpenArray, is_random
 from dpest.lang.nodes import Pick
-from dpest.lang.plain_numbers import PlainNumber
+from dpest.lang.plain_numbers import PlainNumber, marked
 from dpest.lang.run import RUN
 from dpest.lang.ufuncs import boxed
 
@@ -23,7 +23,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *rest: Any, **options: An
     """numpy.clip: random values stay random, with NumPy's order, the lower bound first."""
     low, high = options.pop("min", a_min), options.pop("max", a_max)
     if RUN.get() is None or rest or options or (low is None and high is None) or not any(map(_random, (a, low, high))):
-        return _CLIP(a, low, high, *rest, **options)
+        return _marked(_CLIP(a, low, high, *rest, **options))
     if not any(isinstance(x, np.ndarray | list | tuple) for x in (a, low, high)):
         return _clipped(a, low, high)
     return np.frompyfunc(_clipped, 3, 1)(*(np.asarray(x, dtype=object) for x in (a, low, high)))
@@ -47,7 +47,7 @@ def _pairwise(real: Any, pick: Pick) -> Any:
 
     def larger_or_smaller(a: Any, b: Any, *rest: Any, **options: Any) -> Any:
         if RUN.get() is None or rest or options or not (_random(a) or _random(b)):
-            return real(a, b, *rest, **options)
+            return _marked(real(a, b, *rest, **options))
         if not any(isinstance(x, np.ndarray | list | tuple) for x in (a, b)):
             return _extreme(pick, a, b)
         return np.frompyfunc(lambda x, y: _extreme(pick, x, y), 2, 1)(*(boxed(x) for x in (a, b)))
@@ -56,6 +56,12 @@ def _pairwise(real: Any, pick: Pick) -> Any:
     for name in ("reduce", "accumulate", "outer", "at", "reduceat"):
         setattr(larger_or_smaller, name, getattr(real, name))
     return larger_or_smaller
+
+
+def _marked(x: Any) -> Any:
+    """In a run on plain numbers, elements that came from elsewhere are such numbers too: NumPy asks them for methods."""
+    held = RUN.get() is not None and type(x) is np.ndarray and x.dtype == object
+    return np.frompyfunc(marked, 1, 1)(x) if held and any(isinstance(v, PlainNumber) for v in x.flat) else x
 
 
 def _extreme(pick: Pick, a: Any, b: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Stand-ins for `float` and `int`: a random value that goes through them stays one.
+"""Stand-ins for `float`, `int` and `Fraction`: a random value that goes through them stays one.
 
 Python's own insist on a plain number, which a random value is not while it is traced. These stand under their names in
 the globals of the author's functions, and do with everything else what the originals do.
@@ -7,6 +7,7 @@ the globals of the author's functions, and do with everything else what the orig
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ class _Conversion(type):
     real: Any
 
     def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        if cls.real is Fraction:
+            return Fraction(*map(_rational, args), **keywords)
         x = args[0].item() if len(args) == 1 and isinstance(args[0], np.ndarray) and args[0].size == 1 else (*args, None)[0]
         if len(args) == 1 and not keywords and isinstance(x, Dist):
             return _whole(x) if cls.real is int else _counted(x)
@@ -52,6 +55,16 @@ class _Conversion(type):
         return other | cls.real
 
 
+def _rational(x: Any) -> Any:
+    """A part of a fraction as a plain number: a random one with listed points forks the run."""
+    return _number_of(x) if isinstance(x, Dist) else bare(x)
+
+
+def _number_of(x: Dist) -> Any:
+    number = x._point()
+    return number if number is not None else float(x)  # which says what to write
+
+
 def _counted(x: Dist) -> Any:
     """A truth value as 0 or 1; a number as it is."""
     return x * 1 if isinstance(x.node, Compare | Not | All) else x
@@ -73,8 +86,8 @@ _FEW = 64  # values of an int(...) that are worth a path for each
 
 
 def _stand_in(real: Any) -> Any:
-    # NumPy reads `dtype` where it is handed a type.
-    return _Conversion(real.__name__, (), {"real": real, "dtype": np.dtype(real), "__doc__": real.__doc__})
+    kind = np.dtype(object if real is Fraction else real)  # NumPy reads `dtype` where it is handed a type
+    return _Conversion(real.__name__, (), {"real": real, "dtype": kind, "__doc__": real.__doc__})
 
 
-CONVERSIONS: dict[int, Any] = {id(real): _stand_in(real) for real in (float, int)}
+CONVERSIONS: dict[int, Any] = {id(real): _stand_in(real) for real in (float, int, Fraction)}

@@ -10,32 +10,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from dpest.errors import RandomTruth
 from dpest.lang.dist import Dist
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.nodes import All, Compare, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, Truth, bare
+from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import Shuffled
 from dpest.lang.ufuncs import boxed
+from dpest.numerics.setting import Setting
 
 _ARRAY, _AS_ARRAY = np.array, np.asarray  # NumPy's own, whatever stands under their names during a run
 _OPEN: ContextVar[bool] = ContextVar("dpest_open_arrays", default=False)
 
 
-@contextmanager
-def open_arrays() -> Iterator[None]:
+def open_arrays() -> AbstractContextManager[bool]:
     """Inside the block, the arrays of a mechanism can hold random values."""
-    token = _OPEN.set(True)
-    try:
-        yield
-    finally:
-        _OPEN.reset(token)
+    return Setting(_OPEN, True)
 
 
 def in_force() -> bool:
@@ -52,9 +50,13 @@ class OpenArray(np.ndarray[Any, Any]):
         self.whole = getattr(obj, "whole", None)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "at":
+            return _changed_at(ufunc, *inputs)
         out = options.pop("out", None)
-        found = self._applied(ufunc, method, inputs, options)
         target = None if out is None else out[0]
+        if target is not None and "where" in options:  # elsewhere the target stays as it is
+            options["out"] = _objects(target).copy() if is_random([target, *inputs]) else native(target)
+        found = self._applied(ufunc, method, inputs, options)
         if target is None:
             return opened(found)
         if isinstance(target, OpenArray) and target.whole is not False and not _all_whole(found):
@@ -63,15 +65,17 @@ class OpenArray(np.ndarray[Any, Any]):
         return target
 
     def _applied(self, ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
-        shown = _objects if any(map(is_random, inputs)) else native
+        shown = _objects if any(map(is_random, (*inputs, options.get("out")))) else native
         return getattr(ufunc, method)(*map(shown, inputs), **options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in _AT_PLACES:
             args = (_places(args[0]), *args[1:])
-        shown = native if not is_random([args, list(kwargs.values())]) else _objects
-        args, kwargs = _mapped(args, shown), {k: _mapped(v, shown) for k, v in kwargs.items()}
-        found = func(*args, **kwargs)
+        if is_random([args, list(kwargs.values())]):
+            found = func(*_mapped(args, _objects), **{k: _mapped(v, _objects) for k, v in kwargs.items()})
+        else:
+            with _numbers_of() as numbers:
+                found = func(*_mapped(args, numbers), **{k: _mapped(v, numbers) for k, v in kwargs.items()})
         return tuple(map(opened, found)) if isinstance(found, tuple) else opened(found)
 
     def __getitem__(self, key: Any) -> Any:
@@ -84,6 +88,12 @@ class OpenArray(np.ndarray[Any, Any]):
             raise TypeError("a number with a fraction is written into an array that may hold whole numbers only")
         super().__setitem__(_index(key), value)
 
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        """The elements rounded as Python's `round` does it, which is as NumPy does."""
+        if out is not None or not is_random(self):
+            return opened(native(self).round(decimals, out=out))
+        return opened(_each(lambda x: round(x if _has_noise(x) else float(x), decimals), _objects(self)))
+
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         """The elements as numbers of another kind; random ones as Python's `int` and `float` have them."""
         if not is_random(self):
@@ -94,6 +104,41 @@ class OpenArray(np.ndarray[Any, Any]):
 
 
 _AT_PLACES = (np.bincount,)
+
+
+@contextmanager
+def _numbers_of() -> Iterator[Callable[[Any], Any]]:
+    """Open arrays as arrays of numbers; what a function writes into these is written into the open ones afterwards."""
+    shown: list[tuple[OpenArray, Any, Any]] = []
+
+    def numbers(x: Any) -> Any:
+        if not isinstance(x, OpenArray):
+            return x
+        shown.append((x, native(x), native(x)))
+        return shown[-1][1]
+
+    yield numbers
+    for array, after, before in shown:
+        if after.tobytes() != before.tobytes():  # np.copyto, np.put, `out=` and their like
+            array[...] = after
+
+
+def _changed_at(ufunc: Any, target: Any, places: Any, *values: Any) -> None:
+    """numpy.add.at and its like, which change an array where it is."""
+    if isinstance(target, OpenArray) and target.whole is not False and not all(map(_all_whole, values)):
+        raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from float to int")  # as NumPy does
+    if is_random([places]):
+        places = _places(places)
+    if is_random([target, *values]):
+        flat = np.arange(target.size).reshape(target.shape)[native(places)]
+        items = [np.broadcast_to(boxed(_objects(v)), flat.shape).ravel() for v in values]
+        held = _objects(target).reshape(-1)
+        for k, at in enumerate(flat.ravel()):  # ufunc.at itself leaves an error behind where elements are random
+            held[at] = ufunc(held[at], *(v[k] for v in items))
+        target[...] = held.reshape(target.shape)
+        return
+    with _numbers_of() as numbers:
+        ufunc.at(numbers(target), native(places), *map(native, values))
 
 
 def _each(change: Callable[[Any], Any], x: Any) -> Any:
@@ -175,7 +220,14 @@ def _opening(real: Any) -> Any:
     """A function of NumPy that makes an array, which is open where arrays are."""
 
     def function(*args: Any, **options: Any) -> Any:
-        if not in_force() or sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+        if RUN.get() is None or sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+            return real(*args, **options)
+        if real in _OF_TYPE and len(args) <= 2 and _wants_numbers(args, options):
+            if in_force():
+                return _of_type(args[0], args[1] if len(args) == 2 else options["dtype"])
+            if not all(map(_is_listed, boxed(args[0]).ravel())):
+                raise RandomTruth("random values are put into an array of plain numbers")  # the door opens arrays then
+        if not in_force():
             return real(*args, **options)
         if real in _AT_PLACES:
             args = (_places(args[0]), *args[1:])
@@ -186,6 +238,23 @@ def _opening(real: Any) -> Any:
     return function
 
 
+def _wants_numbers(args: tuple[Any, ...], options: Any) -> bool:
+    """Whether an array of floats or of whole numbers is made of random values."""
+    wanted = args[1] if len(args) == 2 else options.get("dtype")
+    if wanted is None or set(options) - {"dtype"} or not isinstance(args[0], list | tuple | np.ndarray):
+        return False
+    return np.dtype(wanted).kind in "iuf" and is_random(args[0])
+
+
+def _is_listed(x: Any) -> bool:
+    return not isinstance(x, Dist) or has_listed_points(x.node)
+
+
+def _of_type(values: Any, dtype: Any) -> Any:
+    return opened(_ARRAY(_mapped(values, _objects), dtype=object)).astype(dtype)
+
+
+_OF_TYPE = (np.array, np.asarray)
 _MAKE = ("zeros", "ones", "full", "empty", "array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "copy")
 _MAKE_MORE = ("arange", "linspace", "bincount", "histogram", "eye", "identity", "repeat", "tile", "concatenate", "stack")
 OPENING: dict[int, Any] = {id(getattr(np, name)): _opening(getattr(np, name)) for name in (*_MAKE, *_MAKE_MORE)}

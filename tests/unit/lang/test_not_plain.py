@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpest
@@ -59,7 +58,6 @@ NUMBERS: dict[str, tuple[Callable[[float], Any], str]] = {
     "an index": (lambda x: [1, 2, 3, 4][value(x)], "if k == 0"),
     "a range": (lambda x: len(range(value(x))), "if k == 0"),
     "a character": (lambda x: chr(value(x)), "character code"),
-    "an array of floats": (lambda x: np.array([value(x)], dtype=float), "a plain float"),
     "a decimal format": (lambda x: "%.2f" % value(x), "a plain float"),  # noqa: UP031
 }
 

@@ -119,3 +119,85 @@ def test_masks_and_in_place_choices() -> None:
         return counts
 
     bracket(not_negative, ([0, 1], [0]), 1.0)
+
+
+def test_functions_that_change_an_array_where_it_is() -> None:
+    def counts(rows: list[int], rng: np.random.Generator) -> Any:
+        held = np.zeros(3)
+        np.add.at(held, rows, 1)
+        held += rng.laplace(scale=2.0, size=3)
+        return held
+
+    def whole_counts(rows: list[int], rng: np.random.Generator) -> Any:
+        held = np.zeros(3, dtype=int)
+        np.add.at(held, np.array(rows), 1)
+        held += rng.geometric(1 - math.exp(-0.5), size=3) - rng.geometric(1 - math.exp(-0.5), size=3)
+        return held
+
+    bracket(counts, ([0, 1, 1], [0, 1, 2]), 2 / 2.0)
+    bracket(whole_counts, ([0, 1, 1], [0, 1, 2]), 2 * 0.5)
+
+
+def _copied(held: Any, row: Any) -> None:
+    np.copyto(held, row)
+
+
+def _put(held: Any, row: Any) -> None:
+    np.put(held, [0, 1], row)
+
+
+def _masked(held: Any, row: Any) -> None:
+    np.putmask(held, [True, True], row)
+
+
+def _placed(held: Any, row: Any) -> None:
+    np.place(held, np.array([True, True]), row)
+
+
+def _clipped_into(held: Any, row: Any) -> None:
+    np.clip(row, -9.0, 9.0, out=held)
+
+
+def _summed_into(held: Any, row: Any) -> None:
+    np.cumsum([row[0], row[1] - row[0]], out=held)
+
+
+def _added_where(held: Any, row: Any) -> None:
+    held += row
+    np.add(held, 100.0, out=held, where=np.array([False, False]))
+
+
+def _subtracted_at(held: Any, row: Any) -> None:
+    np.subtract.at(held, np.array([0, 1]), [-row[0], -row[1]])
+
+
+@pytest.mark.parametrize(
+    "write", [_copied, _put, _masked, _placed, _clipped_into, _summed_into, _added_where, _subtracted_at]
+)
+def test_what_functions_write_into_open_arrays_stays_there(write: Any) -> None:
+    def noisy(row: list[float], rng: np.random.Generator) -> Any:
+        held = np.zeros(2)
+        write(held, row)
+        held += rng.laplace(scale=2.0, size=2)
+        return held
+
+    bracket(noisy, ([0.0, 1.0], [1.0, 3.0]), 3 / 2.0)
+
+
+def test_noise_that_is_added_at_places() -> None:
+    def noisy(x: float, rng: np.random.Generator) -> Any:
+        held = np.zeros(2)
+        np.add.at(held, [0, 0, 1], [x, rng.laplace(scale=2.0), rng.laplace(scale=2.0)])
+        return held
+
+    bracket(noisy, (0.0, 1.0), 1 / 2.0)
+
+
+def test_noise_without_a_bound_in_an_array_of_whole_numbers() -> None:
+    def counts(rows: list[int], rng: np.random.Generator) -> Any:
+        out = np.zeros(len(rows), dtype=np.int64)
+        for i in range(len(rows)):
+            out[i] = rows[i] + rng.geometric(1 - np.exp(-0.7)) - rng.geometric(1 - np.exp(-0.7))
+        return out
+
+    bracket(counts, ([2, 1], [2, 0]), 0.7)
