@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from dpest.numerics.setting import Setting
 
 if TYPE_CHECKING:
     from dpest.report.verdict import Verdict
@@ -137,15 +139,9 @@ def _over_all_inputs(mechanism: Callable[..., Any], pairs: Any, **options: Any) 
     return result
 
 
-@contextmanager
-def recording() -> Iterator[list[Check]]:
+def recording() -> AbstractContextManager[list[Check]]:
     """The checks made inside this block, as a list that grows."""
-    checks: list[Check] = []
-    token = _checks.set(checks)
-    try:
-        yield checks
-    finally:
-        _checks.reset(token)
+    return Setting(_checks, [])
 
 
 def _record(result: Result, verdict: Verdict) -> None:

@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from dpest.doors.asking import Forms, LossOf, at_a_glance, in_full
 from dpest.errors import DpestError
-from dpest.exact.answer import estimate_exactly, pair_result
-from dpest.exact.inference.paths import trace
-from dpest.exact.loss.blocks import Measures
-from dpest.exact.loss.compare import Comparison, compare
 from dpest.exact.proof.adjacency import Field, Inputs, boxes, unknown_inputs
 from dpest.exact.proof.align import rounded_up
-from dpest.exact.proof.concrete import separate_forms, trace_of_form
 from dpest.exact.proof.crossed import crossed_pairs
 from dpest.exact.proof.upper import ProofQuestion, Upper
-from dpest.exact.proof.worst import NamedPair, landmarks, named_pairs
+from dpest.exact.proof.worst import landmarks, named_pairs
 from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.laws.law import Continuous
 from dpest.numerics.effort import counted_effort
-from dpest.numerics.rationals import exact
 from dpest.results import TIGHT, PairResult
 from dpest.run.progress import Progress, silent
 
 ENOUGH = 1e-9  # relative: a pair this close to the bound ends the search
 # Work in steps of about ten microseconds (`dpest.numerics.effort`), never seconds: a busy machine gives the same answer. Pairs
-# that are named get some 5 s of it, other candidates 3 s, the local search 2 s; a bound that is not tight is not made tight by
+# that are named get some 3 s of it, other candidates 2 s, the local search 1 s; a bound that is not tight is not made tight by
 # more of it, on the mechanisms that were tried.
-_NAMED_WORK = 500_000
-_OTHER_WORK = 300_000  # see above
-_LOCAL_WORK = 200_000  # see above
+_NAMED_WORK = 300_000
+_OTHER_WORK = 200_000  # see above
+_LOCAL_WORK = 100_000  # see above
 _SLOW_WORK = 50_000  # per pair, on one form of output: all forms together would take minutes
 # For one pair: the dearest of the gallery (two sparse vectors side by side) takes 410,000, and half of this leaves the largest
 # sums of maxima without a pair. Pairs that take more are left out.
@@ -46,15 +40,13 @@ _OVERHEAD = 300  # what a pair takes beside the work that is counted: 1 to 8 ms 
 _TABLING = 5, 5_000  # times the counted work, at most that much: tables of laws take up to 100 ms, and are not counted
 _LARGE = 1e4  # a loss that is as good as infinite: larger ones are not looked for
 _MOST_TRIES = 400  # pairs in all
+_MOST_CLOSER = 3  # best pairs at a glance that are looked at in full
 _MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
 _CORNERS = 80  # random corners of the set of differences, where no corner is named
 _CLOSE = 0.9  # of the bound: pairs of this kind are then worth going on with
 _OUTLYING = 20.0  # in units of the widest noise: what is left of a tail is below 1e-8
 _FEW_COLUMNS = 3  # of a row: 28 pairs of its corners
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
-
-
-LossOf = Callable[[Pair], PairResult]
 
 
 @dataclass(frozen=True)
@@ -73,6 +65,13 @@ class _PairSearch:
         self.work = 0
         self.seen: set[str] = set()
         self.aside: list[tuple[Pair, LossOf]] = []
+        self.ranked: list[PairResult] = []  # the pairs that were better than all before them
+
+    @property
+    def result(self) -> WorstFound:
+        """The best pair; its loss is at most what is proved for all pairs."""
+        best = self.best
+        return WorstFound(None if best is None else replace(best, upper=min(best.upper, self.bound)), self.tried)
 
     @property
     def done(self) -> bool:
@@ -105,6 +104,7 @@ class _PairSearch:
         if found is None or (self.best is not None and found.lower <= self.best.lower):
             return False
         self.best = found
+        self.ranked.append(found)
         return True
 
     def look_again(self) -> None:
@@ -113,6 +113,13 @@ class _PairSearch:
             self.seen.discard(repr((pair.left, pair.right)))
         again, self.aside = self.aside, []
         _try_all(self, again, _NAMED_WORK)
+
+    def look_closer(self, ask: LossOf) -> None:
+        """The best pairs in full, whose losses are largest between the outputs that were looked at."""
+        closest = [x for x in self.ranked[: -_MOST_CLOSER - 1 : -1] if x.upper > x.lower * (1 + TIGHT)]
+        for found in closest:
+            self.seen.discard(repr((found.pair.left, found.pair.right)))
+        _try_all(self, ((found.pair, ask) for found in closest), _NAMED_WORK)
 
 
 def _asked(pair: Pair, ask: LossOf) -> PairResult | None:
@@ -128,11 +135,11 @@ def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = si
     search = _PairSearch(question, bound, show)
     # Without a bound an infinite loss is looked for, which shows quickly where it shows at all. Dear pairs wait in any case.
     each = _FIRST_WORK if bound < math.inf else _QUICK_WORK
-    whole = _whole(question)
+    glance = at_a_glance(question)
     if upper is not None:
-        forms = _Forms(question, upper)
+        forms = Forms(question, upper)
         named = ((Pair("", x.left, x.right), forms.asked(x)) for x in itertools.chain(crossed_pairs(upper), named_pairs(upper)))
-        outlying = ((pair, whole) for pair in _outliers(question, upper))
+        outlying = ((pair, glance) for pair in _outliers(question, upper))
         _try_all(search, named, _NAMED_WORK // 3, each)
         if not search.done:
             rest = (named, outlying) if search.close else (outlying, named)
@@ -140,14 +147,16 @@ def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = si
         if bound < math.inf and search.best is None:
             search.look_again()
             if search.work > _SLOW_WORK * search.tried:
-                return WorstFound(search.best, search.tried)
+                return search.result
     if not search.tight:
-        _try_all(search, ((pair, whole) for pair in _candidates(question, upper)), _OTHER_WORK, each)
+        _try_all(search, ((pair, glance) for pair in _candidates(question, upper)), _OTHER_WORK, each)
     if not search.tight:
         search.look_again()
     if not search.tight:
-        _climb(search, question)
-    return WorstFound(search.best, search.tried)
+        search.look_closer(in_full(question))
+    if not search.tight:
+        _climb(search, question, glance)
+    return search.result
 
 
 def farthest_pair(
@@ -157,7 +166,7 @@ def farthest_pair(
     goal = math.erf(mu / math.sqrt(8)) * (1 - ENOUGH)  # the total variation of two normal laws
     best, most, tried = found.best, -1.0, found.tried
     work = 0
-    ask = _whole(question)
+    ask = in_full(question)
     first = [] if best is None else [best.pair]
     for pair in itertools.islice(itertools.chain(first, _candidates(question, upper)), _MOST_FAR):
         with counted_effort(_PAIR_WORK) as effort:
@@ -237,49 +246,6 @@ def _between_corners(inputs: Inputs, base: list[float], moves: Mapping[int, tupl
             yield Pair("", inputs.fill(left), inputs.fill(right))
 
 
-def _whole(question: ProofQuestion) -> LossOf:
-    """The exact loss of a pair, over all outputs."""
-
-    def ask(pair: Pair) -> PairResult:
-        (found,) = estimate_exactly(question.mechanism, [pair], question.params).pairs
-        return found
-
-    return ask
-
-
-class _Forms:
-    """The loss of a named pair on outputs of the form that it was named for: the other runs need not be looked at."""
-
-    def __init__(self, question: ProofQuestion, upper: Upper) -> None:
-        self.question, self.traced = question, upper.traced
-        programs = self.traced.programs
-        self.able = not self.traced.symbols.derived and all(separate_forms(p) for p in programs)
-        self.measures = Measures()
-
-    def asked(self, named: NamedPair) -> LossOf:
-        """How the loss of a named pair is found."""
-        if not self.able or named.key is None:
-            return _whole(self.question)
-
-        def ask(pair: Pair) -> PairResult:
-            case = named.case
-            sides = [
-                trace_of_form(self.traced.programs[p], named.key, {-1 - i: exact(x) for i, x in enumerate(numbers)})
-                for p, numbers in zip((case.source, case.target), named.numbers, strict=True)
-            ]
-            if case.source > case.target:  # a row is added: the pair is still shown with the longer input first
-                sides.reverse()
-            mechanism, params = self.question.mechanism, self.question.params
-            again = partial(_compared, mechanism, pair, params)
-            return pair_result(pair, compare(sides[0], sides[1], self.measures), again)
-
-        return ask
-
-
-def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
-    return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
-
-
 def _try_all(search: _PairSearch, pairs: Iterable[tuple[Pair, LossOf]], work: int, each: int = _PAIR_WORK) -> None:
     end = search.work + work
     for pair, ask in pairs:
@@ -335,7 +301,7 @@ def _ends(f: Field, sensitivity: float, marks: list[float]) -> list[float]:
     return sorted({float(round(v)) if f.whole else v for v in listed})
 
 
-def _climb(search: _PairSearch, question: ProofQuestion) -> None:
+def _climb(search: _PairSearch, question: ProofQuestion, ask: LossOf) -> None:
     """Moves both inputs of the best pair together, by steps that shrink where they do not help."""
     end = search.work + _LOCAL_WORK
     rng = np.random.default_rng(1)
@@ -347,7 +313,7 @@ def _climb(search: _PairSearch, question: ProofQuestion) -> None:
         better = False
         for _ in range(2 * len(left)):
             i, s = int(rng.integers(len(left))), float(rng.choice([-step, step]))
-            better = better or search.look(Pair("", _moved(left, i, s), _moved(right, i, s)), _whole(question))
+            better = better or search.look(Pair("", _moved(left, i, s), _moved(right, i, s)), ask)
             if better or search.work > end or search.done:
                 break
         step = step * 2 if better else step / 2

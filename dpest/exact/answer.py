@@ -121,7 +121,7 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
 
 def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = None) -> Comparison:
     """The losses between two programs, with the upper ends that alignments prove where the engine's own are open."""
-    alignments = _alignments(left, right)
+    alignments = _alignments(left, right, measures)
     found = compare(left, right, measures, alignments)
     losses = found.forward, found.backward
     if left is not right and not any(map(is_open, losses)):
@@ -133,14 +133,14 @@ def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = No
     return replace(found, forward=forward, backward=backward)
 
 
-def _alignments(left: Trace, right: Trace) -> Callable[[], OtherProof]:
+def _alignments(left: Trace, right: Trace, measures: Measures | None) -> Callable[[], OtherProof]:
     """The alignments of the two programs, once they are asked for."""
 
     @cache
     def made() -> OtherProof:
         from dpest.exact.proof.align import Alignments
 
-        return Alignments(*undone(left, right)[:2])
+        return Alignments(*undone(left, right)[:2], measures)
 
     return made
 

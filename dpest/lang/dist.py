@@ -16,9 +16,10 @@ import numpy.typing as npt
 from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.bits import Bits, logical
 from dpest.lang.chosen import same_text
-from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, signed, square
+from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, sign_bit, signed, square
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
+from dpest.lang.limits import in_range, overflows, rounded_steps
 from dpest.lang.logic import compare, compared, conjunction, negate, truth
 from dpest.lang.nodes import (
     NODES,
@@ -46,6 +47,7 @@ from dpest.lang.not_plain import NotPlain
 from dpest.lang.plain_numbers import marked
 from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN, shown
+from dpest.lang.spans import is_smooth
 from dpest.lang.ufuncs import EXTREMES, OPERATORS, boxed
 from dpest.lang.words import words
 from dpest.laws.discrete import Atoms
@@ -158,7 +160,7 @@ class Dist(HasLaw, Bits, NotPlain):
         value = _number(other, "multiply")
         if isinstance(value, NODES):
             return Dist(square(value) if value is self.node and not has_listed_points(value) else Product(self.node, value))
-        return wrap(scaled(linear(self.node), exact(value), (operator.mul, (self.node, value))))
+        return wrap(in_range(scaled(linear(self.node), exact(value), (operator.mul, (self.node, value)))))
 
     __rmul__ = __mul__
 
@@ -169,7 +171,7 @@ class Dist(HasLaw, Bits, NotPlain):
             return Dist(Quotient(self.node, value))
         if value == 0:
             raise ZeroDivisionError("a random value was divided by zero")
-        return wrap(scaled(linear(self.node), 1 / exact(value), (operator.truediv, (self.node, value))))
+        return wrap(in_range(scaled(linear(self.node), 1 / exact(value), (operator.truediv, (self.node, value)))))
 
     @_elementwise
     def __rtruediv__(self, other: Any) -> Any:
@@ -224,7 +226,8 @@ class Dist(HasLaw, Bits, NotPlain):
         if digits is None or digits == 0:
             return rounded(Rounding.ROUND, self)
         factor = exact(10) ** digits
-        whole_part = rounded(Rounding.ROUND, wrap(scaled(linear(self.node), factor)))
+        steps = (rounded_steps, (self.node, digits))
+        whole_part = rounded(Rounding.ROUND, wrap(scaled(linear(self.node), factor)), steps)
         return wrap(scaled(linear(unwrap(whole_part)), 1 / factor, (round, (self.node, digits))))
 
     # -- comparisons -----------------------------------------------------------------------------------------------
@@ -260,6 +263,8 @@ class Dist(HasLaw, Bits, NotPlain):
         if _is_number(other) and math.isnan(other):
             return False
         if _is_number(other) and math.isinf(other):
+            if overflows(self.node) and (relation is Relation.EQ or not is_smooth(self.node)):
+                raise UnsupportedOperation(f"cannot compare {self.words()} with {other}: rounding decides whether it overflows")
             return relation is not Relation.EQ and (other < 0) != swap
         sides = (self.node, _number(other, "compare"))
         return wrap(compare(relation, *(reversed(sides) if swap else sides)))
@@ -346,8 +351,8 @@ for _name in ("rint", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np))))
 
 
 def with_sign(size: Any, value: Any) -> Any:
-    """`copysign`: the size of one value with the sign of another; noise is exactly zero with probability zero."""
-    sign = wrap(signed(value.node)) if isinstance(value, Dist) else math.copysign(1.0, value)
+    """`copysign`: the size of one value with the sign of another."""
+    sign = wrap(sign_bit(value.node)) if isinstance(value, Dist) else math.copysign(1.0, value)
     return abs(size) * sign
 
 

@@ -17,6 +17,7 @@ from dpest.lang.logic import compare, conjunction
 from dpest.lang.nodes import (
     NODES,
     Apply,
+    Draw,
     Extreme,
     Function,
     Linear,
@@ -181,6 +182,33 @@ def _squared(x: Any) -> Any:
 def signed(node: Node) -> Where:
     """1, 0 or -1."""
     return Where(compare(Relation.GT, node, 0), 1.0, Where(compare(Relation.EQ, node, 0), 0.0, -1.0))
+
+
+def sign_bit(node: Node) -> Any:
+    """1 or -1, as `copysign` has it: a zero that is an int counts as positive, one that is a float may be -0.0."""
+    if is_smooth(node):
+        return signed(node)
+    if _is_int(node):
+        return Where(compare(Relation.GE, node, 0), 1.0, -1.0)
+    unknown = Apply(partial(np.copysign, 1.0), (node,))
+    return Where(compare(Relation.GT, node, 0), 1.0, Where(compare(Relation.EQ, node, 0), unknown, -1.0))
+
+
+_OF_INTS = (operator.add, operator.sub, operator.mul, operator.neg)
+
+
+def _is_int(node: Any) -> bool:
+    """Whether a value is a Python int, and not a float that happens to be whole."""
+    match node:
+        case Draw(law=law):
+            return law.discrete and bool(getattr(law, "integral", False))
+        case Linear(written=(operation, operands)):
+            return operation in _OF_INTS and all(map(_is_int, operands))
+        case Extreme(values=values):
+            return all(map(_is_int, values))
+        case Where(yes=yes, no=no):
+            return _is_int(yes) and _is_int(no)
+    return isinstance(node, int)
 
 
 def power(node: Node, exponent: float) -> Any:

@@ -251,11 +251,12 @@ def _extreme(pick: Pick, values: list[Any]) -> Any:
 
 
 def _arg(pick: Pick, values: list[Any]) -> Any:
-    if _random(values) and any(not isinstance(v, NODES) and math.isinf(v) for v in values):
+    if not _random(values):
+        numbers = [bare(v) for v in values]
+        return numbers.index(_extreme(pick, numbers))
+    if any(not isinstance(v, NODES) and math.isinf(v) for v in values):
         raise UnsupportedOperation(f"arg{pick.value}(values) needs finite numbers beside random values, got an infinite one")
-    if _random(values) and len(values) > 1:
-        return Dist(ArgExtreme(pick, tuple(values)))
-    return values.index(_extreme(pick, values)) if not _random(values) else 0
+    return Dist(ArgExtreme(pick, tuple(values))) if len(values) > 1 else 0
 
 
 def _paired(pick: Pick, a: Any, b: Any) -> Any:

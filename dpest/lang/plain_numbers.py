@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from dpest.lang.ufuncs import OPERATORS, boxed
+from dpest.numerics.setting import Setting
 
 _NUMBERS = (int, float, np.number, np.bool_)
-_OWN_TRUTHS: ContextVar[bool] = ContextVar("dpest_own_truth_values", default=False)
+_OWN: ContextVar[bool] = ContextVar("dpest_own_numbers", default=False)
 
 
-@contextmanager
-def own_truth_values() -> Iterator[None]:
-    """Inside the block, comparisons of plain numbers give Python's own truth values."""
-    token = _OWN_TRUTHS.set(True)
-    try:
-        yield
-    finally:
-        _OWN_TRUTHS.reset(token)
+def own_numbers() -> AbstractContextManager[bool]:
+    """Inside the block, a run on plain numbers has Python's own floats, whole numbers and truth values."""
+    return Setting(_OWN, True)
 
 
 class PlainNumber:
@@ -210,8 +206,10 @@ def size_of(x: Any) -> float:
 def marked(x: Any) -> Any:
     """A number as a plain number of a run; anything else as it is."""
     x = bare(x)
+    if _OWN.get():
+        return x
     if isinstance(x, bool):
-        return x if _OWN_TRUTHS.get() else Truth(x)
+        return Truth(x)
     if isinstance(x, float):
         return PlainFloat(x)
     if isinstance(x, tuple):

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from dpest.lang.nodes import Node
 from dpest.laws.law import Law
+from dpest.numerics.setting import Setting
 
 
 class Run(Protocol):
@@ -29,8 +30,5 @@ def on_plain_numbers() -> bool:
 
 def shown(x: Any) -> str:
     """A value in an error message: inside a run, random values have a text for this purpose alone."""
-    token = RUN.set(None)
-    try:
+    with Setting(RUN, None):
         return repr(x)
-    finally:
-        RUN.reset(token)

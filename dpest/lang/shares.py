@@ -5,21 +5,17 @@ Their density has a pole, which exact inference does not integrate. They are dra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+
+from dpest.numerics.setting import Setting
 
 _ADDED: ContextVar[bool] = ContextVar("dpest_shares_added", default=False)
 
 
-@contextmanager
-def shares_added() -> Iterator[None]:
+def shares_added() -> AbstractContextManager[bool]:
     """Inside the block, a trace is made whose shares are added up."""
-    token = _ADDED.set(True)
-    try:
-        yield
-    finally:
-        _ADDED.reset(token)
+    return Setting(_ADDED, True)
 
 
 def are_added() -> bool:

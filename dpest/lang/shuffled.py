@@ -7,10 +7,12 @@ values count as a multiset. Any other use asks for the order, and the run is mad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
+
+from dpest.numerics.setting import Setting
 
 _LEFT_OPEN: ContextVar[bool] = ContextVar("dpest_orders_left_open", default=False)
 
@@ -23,14 +25,9 @@ class HoldsNumbersOnly(OrderMatters):
     """An array of plain numbers is shuffled in place: it cannot hold values whose order is open."""
 
 
-@contextmanager
-def orders_left_open() -> Iterator[None]:
+def orders_left_open() -> AbstractContextManager[bool]:
     """Inside the block, a shuffle makes no draws."""
-    token = _LEFT_OPEN.set(True)
-    try:
-        yield
-    finally:
-        _LEFT_OPEN.reset(token)
+    return Setting(_LEFT_OPEN, True)
 
 
 def left_open() -> bool:

@@ -6,12 +6,12 @@ about ten microseconds: a decision of a run, a case, a share of an integral.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from dpest.errors import BudgetExceeded
+from dpest.numerics.setting import Setting
 
 _IN_A_STEP = 50  # evaluations of an integrand that take about as long as one step
 
@@ -36,27 +36,14 @@ class Effort:
 _EFFORT: ContextVar[Effort | None] = ContextVar("dpest_effort", default=None)
 
 
-@contextmanager
-def limited_effort(most: int, most_steps: int | None = None) -> Iterator[Effort]:
+def limited_effort(most: int, most_steps: int | None = None) -> AbstractContextManager[Effort]:
     """Inside the block, raises `BudgetExceeded` once integrands were evaluated, or steps made, more often than allowed."""
-    with _counting(Effort(most, most_steps, None, _EFFORT.get())) as effort:
-        yield effort
+    return Setting(_EFFORT, Effort(most, most_steps, None, _EFFORT.get()))
 
 
-@contextmanager
-def counted_effort(most_work: int | None = None) -> Iterator[Effort]:
+def counted_effort(most_work: int | None = None) -> AbstractContextManager[Effort]:
     """Counts the work of the block; raises `BudgetExceeded` where it is more than allowed."""
-    with _counting(Effort(None, None, most_work, _EFFORT.get())) as effort:
-        yield effort
-
-
-@contextmanager
-def _counting(effort: Effort) -> Iterator[Effort]:
-    token = _EFFORT.set(effort)
-    try:
-        yield effort
-    finally:
-        _EFFORT.reset(token)
+    return Setting(_EFFORT, Effort(None, None, most_work, _EFFORT.get()))
 
 
 def spend(evaluations: int) -> None:

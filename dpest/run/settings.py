@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from enum import Enum
 
 import numpy as np
 
 from dpest.errors import InvalidInput
+from dpest.numerics.setting import Setting
 
 _SAMPLES: ContextVar[int] = ContextVar("dpest_sampling_samples", default=100_000)
 
@@ -42,11 +42,6 @@ def keeping_sides() -> Sides:
     return _SIDES.get()
 
 
-@contextmanager
-def sides_kept(sides: Sides) -> Iterator[None]:
+def sides_kept(sides: Sides) -> AbstractContextManager[Sides]:
     """Inside the block, both sides of an `if` are treated in this way."""
-    token = _SIDES.set(sides)
-    try:
-        yield
-    finally:
-        _SIDES.reset(token)
+    return Setting(_SIDES, sides)

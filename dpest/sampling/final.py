@@ -107,12 +107,20 @@ def plan(question: EventQuestion, before: BlockHits) -> Plan:
         raise refusal(seen)
     if source.fresh:
         return _by_blocks(question, _COPIED)
-    if seen.clumped:
+    if _clumped(seen, question.statement):
         return _by_blocks(question, _clumped_words(source, seen))
     block = before.size
     blocks = Blocks.of(block, before.left, before.right)
     reserve = _reserve(question.statement, blocks, block, max(question.samples // block, 1), question.claim)
     return Plan(source, question.statement, block, reserve, before, _independent_words(source, seen, len(before.left)))
+
+
+def _clumped(seen: Seen, statement: Statement) -> bool:
+    """Whether the bound that was planned must not be used: that on common noise takes its variance from blocks anyway.
+
+    It takes the law of single runs for nothing but what blocks may stray, many standard errors away.
+    """
+    return seen.clumped if statement.stake is None else seen.surely_clumped
 
 
 def _by_blocks(question: EventQuestion, why: str) -> Plan:
@@ -182,12 +190,12 @@ def bounded(question: EventQuestion, chosen: Plan, where: ChunkSetup) -> FinalBo
     statement, rests = chosen.statement, chosen.rests
     if tally.trace is not None and len(tally.trace.left):
         seen = look(tally.trace)
-        unit = Unit.BLOCKS if seen.clumped else statement.unit
+        unit = Unit.BLOCKS if _clumped(seen, statement) else statement.unit
         if repeated(chosen.before, tally.trace, unit):
             raise refusal(replace(seen, echo=Echo.AGAIN))
         if seen.linked or shift(chosen.before, tally.trace) < _SHIFTED:
             raise refusal(seen)
-        if statement.unit is Unit.RUNS and seen.clumped:
+        if statement.unit is Unit.RUNS and _clumped(seen, statement):
             statement, rests = chosen.reserve, _clumped_words(chosen.source, seen)
     counts = tally.counts if statement.stake is not None else replace(tally.counts, blocks=None)
     return FinalBound(replace(tally, counts=counts), statement, statement.lower(counts, ended=ended), ended, interrupted, rests)

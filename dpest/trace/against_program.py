@@ -21,8 +21,8 @@ from dpest.lang.origins import MADE_OF
 from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
-from dpest.trace.outputs import Flat, rebuild
-from dpest.trace.plain_run import SEED, Aim, Drawn, NumberSource, PlainRun
+from dpest.trace.outputs import Flat
+from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, shown_leaves, shown_output
 from dpest.trace.replay import Replay, Unusual, same_output
 from dpest.trace.valuation import Valuation, Value
 
@@ -248,7 +248,7 @@ def compare_leaves(expected: Flat, values: Sequence[Any], output: Flat, run: Pla
     """Refuse an output of the program that has not these values where the graph has its leaves."""
     same = expected.structure == output.structure
     if not same or not all(_leaf_agrees(*x, run) for x in zip(expected.leaves, values, output.leaves, strict=True)):
-        raise mismatch(run, output, _show(expected.structure, values))
+        raise mismatch(run, output, shown_leaves(expected.structure, values))
 
 
 def _leaf_agrees(node: Any, expected: Any, returned: Any, run: PlainRun) -> bool:
@@ -322,11 +322,11 @@ def _replay(path: Path, run: PlainRun, program: RunProgram, together: bool) -> N
         return
     if again.drawn != len(path.drawn) or not same_output(path.output, output):
         shown = [x if not is_node(x) else again.valuation.leaf(x) for x in output.leaves]
-        raise mismatch(run, None, f"{_words(path, again)}; run again, it said {_show(output.structure, shown)}")
+        raise mismatch(run, None, f"{_words(path, again)}; run again, it said {shown_leaves(output.structure, shown)}")
 
 
 def _words(path: Path, again: GuidedRun) -> str:
-    return _show(path.output.structure, [again.valuation.leaf(x) for x in path.output.leaves])
+    return shown_leaves(path.output.structure, [again.valuation.leaf(x) for x in path.output.leaves])
 
 
 def _aims(paths: Sequence[Path], places: _Places) -> dict[int, list[Aim]]:
@@ -351,24 +351,8 @@ def _no_path(log_unexplored: float) -> str:
     return f"a path that was explored: others weigh at most exp({log_unexplored:.4g})"
 
 
-def draws_in_words(drawn: Sequence[Drawn], most: int = 12) -> str:
-    """The draws of a plain run, the first of them where there are many."""
-    shown = ", ".join(d.words() for d in drawn[:most])
-    return (shown + (f", ... ({len(drawn)} in all)" if len(drawn) > most else "")) or "none"
-
-
-def _show(structure: Any, leaves: Sequence[Any]) -> str:
-    plain = [float(x.number) if isinstance(x, Value) else x for x in leaves]
-    return repr(rebuild(structure, plain))
-
-
 def _short(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + " ..."
-
-
-def shown_output(run: PlainRun, output: Flat) -> str:
-    """What a plain run returned."""
-    return _show(output.structure, [run.number(x) for x in output.leaves])
 
 
 def mismatch(run: PlainRun, output: Flat | None, expected: str) -> TraceMismatch:

@@ -19,6 +19,7 @@ from dpest.lang.nodes import Compare, Draw, Not, Relation
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Law
 from dpest.numerics.rationals import exact
+from dpest.numerics.setting import Setting
 from dpest.trace.replay import Unusual
 from dpest.trace.sides import is_plain
 
@@ -83,11 +84,8 @@ class Tosses:
 def rounds(test: Callable[[], Any], goes_on: bool) -> Any:
     """How many rounds a loop goes through before the one in which it ends, as one draw; raises `Unusual` for other tests."""
     tosses = Tosses()
-    token = RUN.set(tosses)
-    try:
+    with Setting(RUN, tosses):
         found = test()
-    finally:
-        RUN.reset(token)
     if not isinstance(found, Dist):
         raise Unusual
     chance = _chance(found.node, tosses)

@@ -10,6 +10,7 @@ from dpest.inputs.shown import brief, raised
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.open_arrays import opened_data
 from dpest.lang.generators.swap import standing_in, stood_in_for
+from dpest.numerics.setting import Setting
 from dpest.trace.outputs import Flat, flatten
 
 _NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
@@ -52,11 +53,8 @@ def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping
         from dpest.trace.calls import call  # most programs have few paths, and need no other code
 
         mechanism = call(mechanism)
-    token = RUN.set(run)
-    try:
+    with Setting(RUN, run):
         return flatten(mechanism(opened_data(data), **params))
-    finally:
-        RUN.reset(token)
 
 
 def is_rewritten(mechanism: Callable[..., Any]) -> bool:

@@ -23,6 +23,7 @@ from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import log_sum
 from dpest.run.settings import Sides, keeping_sides
 from dpest.trace.against_program import SECONDS, SHARE, check_against_program
+from dpest.trace.agreeing import without_agreeing_forks
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import Abandoned, execute, is_rewritten, returned
 from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
@@ -115,7 +116,9 @@ def trace(
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, check_seconds, kept, loop_weight, lambda: is_rewritten(mechanism))
         check_identity(mechanism, program, traced.counted)
-    paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in traced.paths)
+    whole = traced.log_unexplored == -math.inf and not traced.cycles
+    paths = without_agreeing_forks(traced.paths) if whole else traced.paths
+    paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in paths)
     return replace(traced, paths=paths, seeded=tuple(held.seeded))
 
 

@@ -1,69 +1,101 @@
-"""Code that asks whether a truth value *is* True: `(u < p) is True`, `match u < p: case True`.
+"""Code that asks what a value is rather than how large: `(u < p) is True`, `match u < p: case True`, `type(z) is float`.
 
-A random truth value is no bool while it is traced, and nothing can tell that it was asked for. Where the author's code asks in
-this way, the program is run on plain numbers with Python's own truth values beside the ones that the trace stands on.
+A random value is no bool and no float while it is traced, and nothing can tell that it was asked for. Where the author's code
+asks in this way, the program is run on Python's own numbers beside the ones that the trace stands on.
 """
 
 from __future__ import annotations
 
 import dis
+import math
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from types import CodeType, FunctionType, MethodType
+from functools import lru_cache, partial
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from dpest.errors import UnsupportedOperation
 from dpest.lang.generators.places import is_authors
-from dpest.lang.plain_numbers import own_truth_values
+from dpest.lang.plain_numbers import own_numbers
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 
+_MOST_LOOKED_AT = 500  # functions and classes that the mechanism leads to
 _RUNS = 16  # as many as notice a coin that comes up one time in four, but for one time in a hundred
 
 
 def check_identity(mechanism: Any, program: Callable[[Any], Flat], together: bool) -> None:
-    """Raises where `is True` (or `is False`) is asked of a random truth value and decides what is returned."""
+    """Raises where the type or the identity of a random value decides what is returned."""
     if not any(map(_asks, _codes(mechanism))):
         return
     source = NumberSource(stream(SEED))
     for _ in range(_RUNS):
         run = PlainRun(source, together=together)
         output = program(run)
-        with own_truth_values():
+        with own_numbers():
             again = PlainRun(source, script=run.drawn, together=together)
             second = program(again)
-        if (output.structure, _numbers(run, output)) != (second.structure, _numbers(again, second)):
+        if output.structure != second.structure or not all(map(_alike, _numbers(run, output), _numbers(again, second))):
             raise UnsupportedOperation(
-                "the mechanism asks whether a random truth value `is True` (or matches it with `case True`), which no trace "
-                "sees: write `if condition:` instead"
+                "the mechanism asks whether a random truth value `is True` (or matches it with `case True`), or what type a "
+                "random value has, which no trace sees: write `if condition:` or `isinstance` instead"
             )
 
 
-def _numbers(run: PlainRun, output: Flat) -> list[str]:
-    return [repr(run.number(x)) for x in output.leaves]
+def _numbers(run: PlainRun, output: Flat) -> list[Any]:
+    return [run.number(x) for x in output.leaves]
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two outputs are the same but for rounding: NumPy adds up its own floats in another order."""
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(a) and math.isnan(b))
+    return repr(a) == repr(b) or (isinstance(a, int | float) and isinstance(b, int | float) and a == b)
 
 
 def _codes(mechanism: Any) -> Iterator[CodeType]:
-    """The code of the author's functions: the mechanism, what is inside it, and what its globals call by name."""
-    todo, seen = [mechanism], set()
-    while todo:
-        function = todo.pop()
-        function = function.__func__ if isinstance(function, MethodType) else function
-        if not isinstance(function, FunctionType) or id(function) in seen or not is_authors(function):
+    """The code of the author's functions: the mechanism, and what it calls by a global name, from a closure, or as a method."""
+    todo: list[Any] = [mechanism]
+    seen: set[int] = set()
+    while todo and len(seen) < _MOST_LOOKED_AT:
+        x = todo.pop()
+        if id(x) in seen or not (is_authors(x) or isinstance(x, partial)):
             continue
-        seen.add(id(function))
-        codes = [function.__code__]
-        while codes:
-            code = codes.pop()
-            yield code
-            codes += [x for x in code.co_consts if isinstance(x, CodeType)]
-            todo += [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+        seen.add(id(x))
+        match x:
+            case FunctionType():
+                codes = [x.__code__]
+                while codes:
+                    code = codes.pop()
+                    yield code
+                    codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+                    todo += [x.__globals__[name] for name in code.co_names if name in x.__globals__]
+                todo += [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
+            case MethodType():
+                todo += [x.__func__, type(x.__self__)]
+            case type():
+                todo += [getattr(f, "__func__", f) for f in vars(x).values()]
+            case ModuleType():
+                todo += [f for f in vars(x).values() if isinstance(f, FunctionType)]
+            case partial():
+                todo += [x.func, *x.args]
+            case _:
+                todo.append(type(x))
+
+
+def _filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1024)
 def _asks(code: CodeType) -> bool:
-    """Whether the code compares something with True or False by identity."""
+    """Whether the code compares something with True or False by identity, or asks for a type."""
+    if {"type", "__class__"}.intersection(code.co_names):
+        return True
     steps = list(dis.get_instructions(code))
     asked = (a.argval for a, b in zip(steps, steps[1:], strict=False) if b.opname == "IS_OP")
     return any(x is True or x is False for x in asked)

@@ -15,8 +15,9 @@ from dpest.lang.nodes import Node, is_node
 from dpest.lang.plain_numbers import Truth, bare, marked
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Law
+from dpest.numerics.setting import Setting
 from dpest.run.streams import stream
-from dpest.trace.outputs import flatten, rebuild
+from dpest.trace.outputs import Flat, flatten, rebuild
 from dpest.trace.valuation import Valuation, Value
 
 SEED = 0x0D9E57  # of the numbers in plain runs: a check gives the same verdict each time
@@ -50,11 +51,8 @@ class PlainProgram:
     def __call__(self, data: Any, rng: np.random.Generator, **params: Any) -> Any:
         """What the mechanism returns, with numbers from this generator for its draws."""
         run = PlainRun(NumberSource(rng, block=1))
-        token = RUN.set(run)
-        try:
+        with Setting(RUN, run):
             flat = flatten(self.func(data, **params))
-        finally:
-            RUN.reset(token)
         return rebuild(flat.structure, [run.number(x) for x in flat.leaves])
 
 
@@ -150,3 +148,20 @@ class PlainRun:
         else:
             value = float(round(bound) + rng.integers(-1, 2))
         return value if float(law.log_density(value)) > -math.inf else None
+
+
+def draws_in_words(drawn: Sequence[Drawn], most: int = 12) -> str:
+    """The draws of a plain run, the first of them where there are many."""
+    shown = ", ".join(d.words() for d in drawn[:most])
+    return (shown + (f", ... ({len(drawn)} in all)" if len(drawn) > most else "")) or "none"
+
+
+def shown_leaves(structure: Any, leaves: Sequence[Any]) -> str:
+    """An output as a person writes it, from its structure and its leaves."""
+    plain = [float(x.number) if isinstance(x, Value) else x for x in leaves]
+    return repr(rebuild(structure, plain))
+
+
+def shown_output(run: PlainRun, output: Flat) -> str:
+    """What a plain run returned."""
+    return shown_leaves(output.structure, [run.number(x) for x in output.leaves])

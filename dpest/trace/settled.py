@@ -9,6 +9,7 @@ from dpest.errors import DpestError
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.nodes import Linear, Node, draws_of, is_node
 from dpest.lang.points import has_listed_points, plain_point
+from dpest.numerics.setting import Setting
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.trace.outputs import Flat
 from dpest.trace.resolve import decide, pinned
@@ -57,13 +58,11 @@ def _constant(leaf: Node, bounds: Bounds, fixed: set[int]) -> Any:
     if not draws or not all(d.law.discrete and id(d) in fixed for d in draws):
         return leaf
     known = _Known(bounds)
-    token = RUN.set(known)
     try:
-        # Numbers as the program computes them: 3 * (0.1 * 3) is not the double next to nine tenths.
-        listed = isinstance(leaf, Linear) and has_listed_points(leaf)
-        number = pinned(leaf, known, "an output") if listed else plain_point(Dist(leaf))
+        with Setting(RUN, known):
+            # Numbers as the program computes them: 3 * (0.1 * 3) is not the double next to nine tenths.
+            listed = isinstance(leaf, Linear) and has_listed_points(leaf)
+            number = pinned(leaf, known, "an output") if listed else plain_point(Dist(leaf))
     except (_Open, DpestError):
         return leaf
-    finally:
-        RUN.reset(token)
     return leaf if number is None else number

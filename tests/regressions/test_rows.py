@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 import dpest
-from tests.regressions import continuous, discrete, hidden, joint
+from tests.regressions import continuous, discrete, edges, hidden, joint
 from tests.regressions.case import Case, asked, verdict
 
-CASES = list(itertools.chain(discrete.cases(), continuous.cases(), joint.cases(), hidden.cases()))
+CASES = list(itertools.chain(discrete.cases(), continuous.cases(), joint.cases(), hidden.cases(), edges.cases()))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,9 +19,9 @@ from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.stars import Spokes
 from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.memo import Memo
 
 MOST_POINTS = 400_000  # lattice points of a joint output: some 10 MB for both laws
-_Answer = TypeVar("_Answer")
 
 
 class CoordinateKind(Enum):
@@ -32,12 +31,12 @@ class CoordinateKind(Enum):
     LATTICE = "lattice"
 
 
-class Measures:
+class Measures(Memo):
     """Eliminated components, and answers about pairs of laws, each worked out once."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.known: dict[Component, Measure] = {}
-        self.answers: dict[Any, Any] = {}
         self.spokes: Spokes = {}
 
     def of(self, component: Component) -> Measure:
@@ -45,13 +44,6 @@ class Measures:
         found = self.known.get(component)
         if found is None:
             found = self.known[component] = eliminate(component)
-        return found
-
-    def once(self, key: Any, owner: Any, work: Callable[[], _Answer]) -> _Answer:
-        """What `work` gives, worked out once for each key; its owner is kept, so that no other object can come to have its id."""
-        if key not in self.answers:
-            self.answers[key] = (owner, work())
-        found: _Answer = self.answers[key][1]
         return found
 
 

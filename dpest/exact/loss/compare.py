@@ -78,9 +78,16 @@ class OtherProof(Protocol):
 
 
 def compare(
-    left: Trace, right: Trace, measures: Measures | None = None, proof: Callable[[], OtherProof] | None = None
+    left: Trace,
+    right: Trace,
+    measures: Measures | None = None,
+    proof: Callable[[], OtherProof] | None = None,
+    worth: tuple[float, float] = ANY,
 ) -> Comparison:
-    """The privacy loss between the programs' outputs; `proof` is asked for where suprema are slow or stay open."""
+    """The privacy loss between the programs' outputs; `proof` is asked for where suprema are slow or stay open.
+
+    Where a direction has no loss above `worth`, its bracket may be wide.
+    """
     measures = measures or Measures()
     left, right, layers = undone(left, right)
     found = [replace(b, layers=_of_bucket(b, layers)) if layers else b for b in buckets(left, right, measures)]
@@ -96,7 +103,7 @@ def compare(
                 least = bounds
                 total.unknown()
                 continue
-        groups = [_group_losses(g, _OpenStrata(bucket, g, proof)) for g in bucket.groups]
+        groups = [_group_losses(g, _OpenStrata(bucket, g, proof), worth) for g in bucket.groups]
         total.add([g.masses for g in groups])
         for way, missing in ((0, unexplored), (1, unexplored[::-1])):
             loss = _bucket_loss(bucket, [g.ways[way] for g in groups], missing)
@@ -199,7 +206,7 @@ class _GroupLosses:
     masses: BothMasses
 
 
-def _group_losses(group: Group, bounds: _OpenStrata) -> _GroupLosses:
+def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] = ANY) -> _GroupLosses:
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
     masses: BothMasses = (0.0, 0.0) if group.complete else None
@@ -210,7 +217,7 @@ def _group_losses(group: Group, bounds: _OpenStrata) -> _GroupLosses:
             upper = [max(a, b) for a, b in zip(upper, proved, strict=True)]
             masses = None
             continue
-        sups = _suprema(stratum, reached)
+        sups = _suprema(stratum, [max(a, b) for a, b in zip(reached, worth, strict=True)])
         masses = with_stratum(masses, stratum, sups)
         for way, loss in enumerate(bounds.closed(stratum, [_stratum_loss(stratum, sups, way) for way in (0, 1)])):
             if loss is None:

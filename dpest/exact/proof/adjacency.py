@@ -26,6 +26,7 @@ class Box:
 
     name: str
     moves: tuple[tuple[int, Range], ...]  # input variable (-1, -2, ...) -> range of its change
+    within: tuple[tuple[int, Range], ...] = ()  # inputs that do not change -> range of their values
 
     def __contains__(self, variable: int) -> bool:
         return any(v == variable for v, _ in self.moves)

@@ -12,16 +12,19 @@ probabilities. The cheapest shift is a linear program; its answer is checked in 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
 from dpest.exact.proof.folding import Known, solve_folded
+from dpest.exact.proof.likeness import likeness
 from dpest.exact.proof.merge import contradictory, merged
 from dpest.exact.proof.programs import Program
 from dpest.exact.proof.regions import Region, Released, Row, Terms, Variables, output_groups, regions, support_rows
 from dpest.lang.nodes import is_node
 from dpest.laws.law import Law
+from dpest.numerics.memo import Memo
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Trace
@@ -35,12 +38,31 @@ Bounds: TypeAlias = tuple[float, float]  # on the loss from left to right and fr
 Costs: TypeAlias = dict[Any, float]  # the bound on ln P(S) - ln P'(S) for outputs S of one shape, by the key of its regions
 
 
+@dataclass
+class _Solved:
+    """What was worked out before: linear programs, and the costs of regions that are alike."""
+
+    programs: Known = field(default_factory=dict)
+    costs: dict[Hashable, Rational | None] = field(default_factory=dict)
+
+    def cost(self, source: Region, target: Region) -> Rational | None:
+        """The cost of the cheapest alignment of two regions."""
+        laws = common_laws(source, target)
+        if laws is None or len(source.released) != len(target.released):
+            return None
+        key = likeness(source, target, laws)
+        if key not in self.costs:
+            self.costs[key] = shift_cost(source, target, laws, self.programs)
+        return self.costs[key]
+
+
 class Alignments:
     """The upper bounds that alignments prove for one pair of programs, each worked out once and only if it is asked for."""
 
-    def __init__(self, left: Trace, right: Trace) -> None:
+    def __init__(self, left: Trace, right: Trace, kept: Memo | None = None) -> None:
         self._sides = left, right
-        self._known: Known = {}
+        self._kept = Memo() if kept is None else kept  # of other pairs of the same programs
+        self._known = self._kept.once("aligned", None, _Solved)
         self._found: dict[tuple[int, ...] | None, tuple[Costs, Costs] | None] = {}
 
     @property
@@ -85,12 +107,22 @@ class Alignments:
             return None
         forms: dict[Any, int] = {}
         try:
-            left, right = (_merged_regions(trace, positions, forms) for trace in self._sides)
+            left, right = (self._regions(trace, positions, forms) for trace in self._sides)
         except ExactRefused:
             return None
         if left is None or right is None:
             return None
         return _one_way(left, right, self._known), _one_way(right, left, self._known)
+
+    def _regions(self, trace: Trace, positions: tuple[int, ...] | None, forms: dict[Any, int]) -> list[Region] | None:
+        """The regions of one program, worked out once for all pairs where they are about draws alone."""
+
+        def alone() -> tuple[list[Region] | None, dict[Any, int]]:
+            own: dict[Any, int] = {}
+            return _merged_regions(trace, positions, own), own
+
+        found, own = self._kept.once(("regions", id(trace), positions), trace, alone)
+        return _merged_regions(trace, positions, forms) if own else found
 
 
 def _merged_regions(trace: Trace, positions: tuple[int, ...] | None, forms: dict[Any, int]) -> list[Region] | None:
@@ -109,7 +141,7 @@ def sum_rounded_up(bounds: Iterable[float]) -> float:
     return math.nextafter(math.fsum(terms), math.inf) if len(terms) > 1 else sum(terms)
 
 
-def _one_way(source: Sequence[Region], target: Sequence[Region], known: Known) -> Costs:
+def _one_way(source: Sequence[Region], target: Sequence[Region], known: _Solved) -> Costs:
     """The bounds on ln P(S) - ln P'(S), from the regions of P to those of P'."""
     by_key: dict[Any, list[int]] = {}
     for j, region in enumerate(target):
@@ -141,8 +173,8 @@ def _form(region: Region) -> Any:
     return frozenset(r.terms for r in region.rows), tuple(r.terms for r in region.released)
 
 
-def _cheapest(region: Region, target: Sequence[Region], options: Iterable[int], known: Known) -> tuple[int, Rational] | None:
-    costs = [(cost, j) for j in options if (cost := shift_cost(region, target[j], known)) is not None]
+def _cheapest(region: Region, target: Sequence[Region], options: Iterable[int], known: _Solved) -> tuple[int, Rational] | None:
+    costs = [(cost, j) for j in options if (cost := known.cost(region, target[j])) is not None]
     if not costs:
         return None
     cost, j = min(costs)
@@ -171,11 +203,8 @@ def rounded_up(x: Rational) -> float:
     return value if exact(value) >= x else math.nextafter(value, math.inf)
 
 
-def shift_cost(source: Region, target: Region, known: Known) -> Rational | None:
+def shift_cost(source: Region, target: Region, laws: dict[int, Law], known: Known) -> Rational | None:
     """The cost of the cheapest alignment of one region with another; None where none was found."""
-    laws = _common_laws(source, target)
-    if laws is None or len(source.released) != len(target.released):
-        return None
     program = Program()
     shifts = Shifts(program, laws)
     for a, b in zip(source.released, target.released, strict=True):
@@ -189,7 +218,7 @@ def shift_cost(source: Region, target: Region, known: Known) -> Rational | None:
     return shifts.cost(point)
 
 
-def _common_laws(source: Region, target: Region) -> dict[int, Law] | None:
+def common_laws(source: Region, target: Region) -> dict[int, Law] | None:
     """The law of every draw; None where the two programs draw the same value from different laws."""
     laws = dict(source.law)
     for v, law in target.laws:

@@ -34,7 +34,7 @@ def refined(regions: Sequence[Region], inputs: Mapping[int, Law]) -> list[Region
 
 def cell(region: Region) -> list[Row]:
     """The conditions of a region on inputs alone."""
-    return [r for r in region.rows if not any(v >= 0 for v, _ in r.terms)]
+    return list(region.bare)
 
 
 def _atom(row: Row, inputs: Mapping[int, Law]) -> frozenset[Row]:

@@ -11,6 +11,7 @@ from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.corners import Corners
 from dpest.exact.proof.cross import Crossing
 from dpest.exact.proof.policy import Policy
+from dpest.exact.proof.pools import PooledRegions
 from dpest.exact.proof.regions import Region
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws.law import Law
@@ -41,6 +42,7 @@ class ProofStep:
     apart: tuple[tuple[int, Rational], ...] | None  # multipliers that show that no adjacent pair joins the two cells
     cost: Rational
     corners: Corners | None = None  # the region goes to itself, by shifts for each corner of the differences
+    pool: PooledRegions | None = None  # the region and others are bounded together; the step speaks for all of them
 
 
 @dataclass(frozen=True)

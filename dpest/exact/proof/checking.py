@@ -13,6 +13,7 @@ from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
 from dpest.exact.proof.corners import corners_fault
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
 from dpest.exact.proof.policy import Policy, cost_of, is_whole
+from dpest.exact.proof.pools import pool_fault
 from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.storage import digest_of
@@ -53,11 +54,15 @@ def _step_fault(certificate: Certificate, step: ProofStep) -> str | None:
         return "it speaks of a region that does not exist"
     if min(step.case, step.source, step.target) < 0:
         return "it speaks of a region that does not exist"
-    if [step.policy is None, step.crossing is None, step.apart is None, step.corners is None].count(False) != 1:
+    if [step.policy, step.crossing, step.apart, step.corners, step.pool].count(None) != 4:
         return "it must have one kind of reason"
-    if step.policy is not None or step.corners is not None:
+    if step.policy is not None or step.corners is not None or step.pool is not None:
         if case.source != case.target or step.source != step.target:
             return "a region can only go to itself by a policy"
+        if step.pool is not None:
+            if step.source not in step.pool.members:
+                return "a step speaks for regions that are bounded together, and is none of them"
+            return pool_fault(certificate.programs[case.source], step.pool, case.box, step.cost)
         if step.policy is None:
             return corners_fault(source, step.corners or (), case.box, step.cost)
         return _policy_fault(source, step.policy, case.box, certificate.input_laws, step.cost)
@@ -81,11 +86,11 @@ def _policy_fault(region: Region, policy: Policy, box: Box, inputs: Mapping[int,
         if law.discrete and any(not is_whole(inputs[i]) for i, _ in shift.terms):
             return "a whole-number draw follows an input that is not whole"
     for value in region.released:
-        constant, slopes = _change(value.terms, policy, box)
+        constant, slopes = _change(value.terms, policy, moves)
         if constant or any(slopes.values()):
             return "a released value does not stay as it is"
     for row in conditions(region):
-        constant, slopes = _change(row.terms, policy, box)
+        constant, slopes = _change(row.terms, policy, moves)
         least = _least(constant, slopes, moves)
         if least is None or least < 0:
             return "a condition need not hold after the shift"
@@ -93,18 +98,21 @@ def _policy_fault(region: Region, policy: Policy, box: Box, inputs: Mapping[int,
     return None if found is not None and found == cost else "the cost is not what the shifts cost"
 
 
-def _change(terms: Iterable[tuple[int, Rational]], policy: Policy, box: Box) -> tuple[Rational, dict[int, Rational]]:
+def _change(
+    terms: Iterable[tuple[int, Rational]], policy: Policy, moves: Mapping[int, Range]
+) -> tuple[Rational, dict[int, Rational]]:
     """By how much an expression changes from (v, q) to (v + shift, q + d): a constant, and slopes along d."""
-    constant, slopes = ZERO, {v: ZERO for v, _ in box.moves}
+    constant = ZERO
+    slopes: dict[int, Rational] = {}
     for v, c in terms:
         if v < 0:
-            if v in slopes:
-                slopes[v] += c
+            if v in moves:
+                slopes[v] = slopes.get(v, ZERO) + c
             continue
         shift = policy.get(v, NOTHING)
         constant += c * shift.constant
         for i, slope in shift.terms:
-            slopes[i] += c * slope
+            slopes[i] = slopes.get(i, ZERO) + c * slope
     return constant, slopes
 
 
@@ -224,14 +232,19 @@ def _at_target(
 
 def _missing(certificate: Certificate) -> list[str]:
     """Regions of the source that are not carried to every cell of the target."""
-    reached = {(s.case, s.source, _cell_key(_target(certificate, s))) for s in certificate.steps}
-    out = []
+    reached = {(s.case, i, _cell_key(_target(certificate, s))) for s in certificate.steps for i in _sources(s)}
+    pooled = [(s.case, i) for s in certificate.steps if s.pool is not None for i in s.pool.members]
+    out = ["a region is bounded together with two sets of others"] if len(set(pooled)) < len(pooled) else []
     for c, case in enumerate(certificate.cases):
         cells = {_cell_key(r) for r in certificate.programs[case.target]}
         for i in range(len(certificate.programs[case.source])):
             if any((c, i, key) not in reached for key in cells):
                 out.append(f"region {i + 1} is not carried to every cell of the other input")
     return out
+
+
+def _sources(step: ProofStep) -> tuple[int, ...]:
+    return (step.source,) if step.pool is None else step.pool.members
 
 
 def _target(certificate: Certificate, step: ProofStep) -> Region:
@@ -251,7 +264,8 @@ def total(steps: Iterable[ProofStep], programs: Sequence[Sequence[Region]], case
     for s in steps:
         if s.apart is None:
             source = programs[cases[s.case].source][s.source]
-            arriving.setdefault((s.case, source.group, _cell_key(source), s.target), []).append(s.cost)
+            for target in (s.target,) if s.pool is None else s.pool.members:
+                arriving.setdefault((s.case, source.group, _cell_key(source), target), []).append(s.cost)
     largest: dict[int, dict[int, Rational]] = {}
     for (case, group, _, _), costs in arriving.items():
         groups = largest.setdefault(case, {})

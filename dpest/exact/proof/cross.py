@@ -54,6 +54,11 @@ def known_rows(source: Region, target: Region, box: Box, inputs: Mapping[int, La
             out.append(Row(((change(v), ONE),), -low, False))
         if high is not None:
             out.append(Row(((change(v), -ONE),), high, False))
+    for v, (low, high) in box.within:
+        if low is not None:
+            out.append(Row(((v, ONE),), -low, False))
+        if high is not None:
+            out.append(Row(((v, -ONE),), high, False))
     for v, law in sorted(inputs.items()):
         for sign, end in zip((ONE, -ONE), law.support, strict=True):
             if math.isfinite(end):
@@ -101,7 +106,7 @@ def cross(source: Region, target: Region, box: Box, inputs: Mapping[int, Law]) -
 
 def conditions(region: Region) -> list[Row]:
     """The rows that have a draw in them."""
-    return [r for r in region.rows if _has_draw(r.terms)]
+    return [r for r in region.rows if not r.bare]
 
 
 def _difference(second: Terms, first: Terms, moved: Mapping[int, object]) -> dict[int, Rational]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
+from dpest.exact.proof.policy import is_whole
 from dpest.exact.proof.regions import Region, Released, Row, Terms, scaled_row, with_rows
 from dpest.exact.proof.symbols import Symbols, UnknownInput
 from dpest.lang.nodes import Draw, Extreme, Linear, Pick
@@ -23,6 +25,15 @@ class Maximum:
     """max over k of draw k + terms over inputs + constant."""
 
     values: tuple[tuple[int, Terms, Rational], ...]
+    whole: bool = False  # whether all values are whole numbers
+
+
+class _Ties(Enum):
+    """Which of two equal values counts as the larger one: it matters where values are whole numbers."""
+
+    NONE = "no two values are equal"
+    FIRST = "the one of the earlier draw"
+    LAST = "the one of the later draw"
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,7 @@ class _Form:
 
     maximum: Maximum
     winner: int
+    ties: _Ties
     rows: frozenset[Row]
     released: tuple[Released, ...]
 
@@ -44,13 +56,13 @@ def with_maxima(regions: Sequence[Region], symbols: Symbols) -> tuple[list[Regio
     laws: dict[int, Law] = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
     families: dict[Any, dict[int, Region]] = {}
     for region in _candidates(regions):
-        for form in _forms(_without_transitive(region), laws):
-            key = (region.key, region.group, form.maximum, form.rows, form.released)
+        for form in _forms(without_transitive(region), laws):
+            key = (region.key, region.group, form.maximum, form.ties, form.rows, form.released)
             families.setdefault(key, {})[form.winner] = region
     numbers: dict[Maximum, int] = {}
     out: list[Region] = []
     gone: set[int] = set()
-    for (key, group, maximum, rows, released), members in families.items():
+    for (key, group, maximum, _, rows, released), members in families.items():
         whole = len(members) == len(maximum.values)
         if not whole or len({id(r) for r in members.values()}) != len(members) or any(id(r) in gone for r in members.values()):
             continue
@@ -61,7 +73,7 @@ def with_maxima(regions: Sequence[Region], symbols: Symbols) -> tuple[list[Regio
     if not gone:
         return None
     for maximum in numbers:
-        symbols.inputs.append(Draw(UnknownInput(f"m{len(symbols.derived) + 1}")))
+        symbols.inputs.append(Draw(UnknownInput(f"m{len(symbols.derived) + 1}", integral=maximum.whole)))
         symbols.derived.append(_node(maximum, symbols))
     return [r for r in regions if id(r) not in gone] + out, {v: m for m, v in numbers.items()}
 
@@ -75,7 +87,7 @@ def _candidates(regions: Sequence[Region]) -> list[Region]:
     return [r for group in sharing for r in group] if sum(map(len, sharing)) <= _MOST_REGIONS else []
 
 
-def _without_transitive(region: Region) -> Region:
+def without_transitive(region: Region) -> Region:
     """The region without a >= c where it also has a >= b and b >= c."""
     between: dict[tuple[int, int], Row] = {}
     for row in region.rows:
@@ -118,19 +130,23 @@ def _forms(region: Region, laws: Mapping[int, Law]) -> Iterable[_Form]:
         draws = _compared(row)
         if draws is not None:
             winner, loser = draws
-            if uses[loser] == 1 and not region.law[winner].discrete and not region.law[loser].discrete:
+            if uses[loser] == 1 and all(not law.discrete or is_whole(law) for law in (region.law[winner], region.law[loser])):
                 beaten.setdefault(winner, {})[loser] = row
     for winner, rows in beaten.items():
-        form = _form(region, winner, rows, laws)
-        if form is not None:
-            yield form
+        kinds = {region.law[v].discrete for v in (winner, *rows)}
+        for ties in (_Ties.FIRST, _Ties.LAST) if kinds == {True} else (_Ties.NONE,) if kinds == {False} else ():
+            form = _form(region, winner, rows, laws, ties)
+            if form is not None:
+                yield form
 
 
-def _form(region: Region, winner: int, beaten: Mapping[int, Row], laws: Mapping[int, Law]) -> _Form | None:
+def _form(
+    region: Region, winner: int, beaten: Mapping[int, Row], laws: Mapping[int, Law], ties: _Ties
+) -> _Form | None:
     group = sorted([winner, *beaten])
     base = group[0]
-    # A row says w_winner - w_k >= 0: the values up to what they have in common.
-    margins = {k: _inputs_of(row) for k, row in beaten.items()}
+    # A row says w_winner - w_k >= 0, or >= 1 where a tie goes to k: the values up to what they have in common.
+    margins = {k: _margin(row, _loses_ties(winner, k, ties)) for k, row in beaten.items()}
     zero: tuple[dict[int, Rational], Rational] = ({}, ZERO)
     lead = zero if winner == base else margins[base]
     rests = {k: lead if k == winner else _minus(lead, margins[k]) for k in group}
@@ -140,7 +156,10 @@ def _form(region: Region, winner: int, beaten: Mapping[int, Row], laws: Mapping[
     for k in group:
         terms, constant = _minus(rests[k], (shared, ZERO))
         values.append((k, tuple(sorted((v, c) for v, c in terms.items() if c)), constant))
-    own = dict(region.law) | dict(laws) | {_M: UnknownInput("max")}
+    whole = ties is not _Ties.NONE and all(_is_whole(terms, constant, laws) for _, terms, constant in values)
+    if ties is not _Ties.NONE and not whole:
+        return None
+    own = dict(region.law) | dict(laws) | {_M: UnknownInput("max", integral=whole)}
     rows = set()
     for row in region.rows:
         if row in beaten.values():
@@ -153,7 +172,7 @@ def _form(region: Region, winner: int, beaten: Mapping[int, Row], laws: Mapping[
     for value in region.released:
         renamed, rest = _replaced(value.terms, value.constant, winner, lead)
         released.append(Released(renamed, rest, value.offset))
-    return _Form(Maximum(tuple(values)), winner, frozenset(rows), tuple(released))
+    return _Form(Maximum(tuple(values), whole), winner, ties, frozenset(rows), tuple(released))
 
 
 def _shared(others: Sequence[Mapping[int, Rational]]) -> dict[int, Rational]:
@@ -168,8 +187,17 @@ def _shared(others: Sequence[Mapping[int, Rational]]) -> dict[int, Rational]:
     return out
 
 
-def _inputs_of(row: Row) -> tuple[dict[int, Rational], Rational]:
-    return {v: c for v, c in row.terms if v < 0}, row.constant
+def _loses_ties(winner: int, k: int, ties: _Ties) -> bool:
+    return (ties is _Ties.FIRST and k < winner) or (ties is _Ties.LAST and k > winner)
+
+
+def _is_whole(terms: Terms, constant: Rational, laws: Mapping[int, Law]) -> bool:
+    return constant.denominator == 1 and all(c.denominator == 1 and is_whole(laws[v]) for v, c in terms)
+
+
+def _margin(row: Row, more: bool) -> tuple[dict[int, Rational], Rational]:
+    """By how much the winner is ahead of the loser, without their draws."""
+    return {v: c for v, c in row.terms if v < 0}, row.constant + (ONE if more else ZERO)
 
 
 def _minus(

@@ -43,6 +43,16 @@ class Row:
     def __hash__(self) -> int:  # rows are looked up again and again
         return self._hash
 
+    @cached_property
+    def bare(self) -> bool:
+        """Whether it is a condition on inputs alone."""
+        return not any(v >= 0 for v, _ in self.terms)
+
+    @cached_property
+    def stored(self) -> list[Any]:
+        """Plain data, rationals as text: a row stands in many regions."""
+        return [[[v, str(c)] for v, c in self.terms], str(self.constant), self.strict]
+
     def negated(self) -> Row:
         """The opposite inequality."""
         return Row(tuple((v, -c) for v, c in self.terms), -self.constant, not self.strict)
@@ -71,6 +81,11 @@ class Region:
     def law(self) -> dict[int, Law]:
         """The law of each draw."""
         return dict(self.laws)
+
+    @cached_property
+    def bare(self) -> tuple[Row, ...]:
+        """The conditions on inputs alone."""
+        return tuple(r for r in self.rows if r.bare)
 
 
 _OUTSIDE = 1 << 30  # numbers from here on are draws that a run did not make; no run makes so many
@@ -154,9 +169,16 @@ def regions(
         raise ExactRefused("a loop without a bound on its length: its rounds cannot be aligned one by one")
     variables.enter(path.drawn)
     leaves = path.output.leaves if positions is None else tuple(path.output.leaves[i] for i in positions)
-    pins = pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else ()
-    cases = expand(leaves, path.conditions, list(range(len(leaves))), pins, most=most)
-    found = [_region(path, x.literals, x.values, variables) for x in cases]
+    random = [i for i, x in enumerate(leaves) if is_node(x)]
+    open_ = [leaves[i] for i in random]
+    pins = pinned_leaves(open_, path.conditions) if len(leaves) > 1 else ()
+    cases = expand(open_, path.conditions, range(len(open_)), pins, most=most)
+    values: list[LeafValue] = [Constant(x) for x in leaves]
+    found = []
+    for case in cases:
+        for i, value in zip(random, case.values, strict=True):
+            values[i] = value
+        found.append(_region(path, case.literals, values, variables))
     return found if positions is None else [replace(r, key=(*r.key, tuple(positions)), group=group) for r in found]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpest.exact.proof.corners import between
 from dpest.exact.proof.cross import change
+from dpest.exact.proof.ranges import NOTHING
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.lang.nodes import Draw, Node
 from dpest.lang.plain import evaluate
@@ -82,7 +83,10 @@ class _Rerun:
         told = self._told(regions, output, run, here)
         if told:
             return f"{told} (on {self._data(first, self.case.source)!r})"
-        shifts = self._shifts(regions, here, self._numbers(second, run.values))
+        there = self._numbers(second, run.values)
+        if not self._adjacent(here, there):
+            return None
+        shifts = self._shifts(regions, here, there)
         if shifts is None:
             return None
         moved = [v + shifts.get(k, 0.0) for k, v in enumerate(run.values)]
@@ -90,6 +94,14 @@ class _Rerun:
         if not _same(output, second_output, run.known, again.known):
             return f"the shifted run on {self._data(second, self.case.target)!r} releases something else"
         return None
+
+    def _adjacent(self, here: Mapping[int, Rational], there: Mapping[int, Rational]) -> bool:
+        """Whether the pair is of the kind that the step is about: derived values change within their ranges."""
+        box = self.case.box
+        moves = dict(box.moves)
+        changes = [(there[v] - x, moves.get(v, NOTHING)) for v, x in here.items()]
+        held = [*changes, *((here[v], within) for v, within in box.within)]
+        return all((low is None or x >= low) and (high is None or x <= high) for x, (low, high) in held)
 
     def _inputs(self) -> tuple[list[float], list[float]]:
         fields, rng = self.traced.inputs.fields, self.rng
@@ -165,7 +177,8 @@ class _Rerun:
         return out
 
     def _steps(self, regions: Sequence[int]) -> list[ProofStep]:
-        return [s for s in self.certificate.steps if s.case == self.number and s.source in regions]
+        own = [s for s in self.certificate.steps if s.case == self.number]
+        return [s for s in own if s.source in regions or (s.pool is not None and set(s.pool.members) & set(regions))]
 
 
 def _slack(row: Row, values: Sequence[float], inputs: Mapping[int, Rational]) -> float:

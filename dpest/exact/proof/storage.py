@@ -14,7 +14,10 @@ import numpy.typing as npt
 from dpest.errors import InvalidInput
 from dpest.exact.inference.expressions import expr
 from dpest.exact.proof.adjacency import Box
+from dpest.exact.proof.corners import Corners
 from dpest.exact.proof.cross import Crossing
+from dpest.exact.proof.pools import PooledRegions
+from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws import continuous as c
@@ -81,22 +84,26 @@ def digest_of(certificate: Certificate) -> str:
 
 
 def _statement(certificate: Certificate) -> dict[str, Any]:
+    laws: dict[int, list[str]] = {}  # by id: one law stands in many regions
     return {
         "inputs": [
             {"words": words, "name": law.name, "low": str(law.low), "high": str(law.high), "whole": law.integral}
             for words, law in certificate.inputs
         ],
-        "programs": [[_region(r) for r in regions] for regions in certificate.programs],
+        "programs": [[_region(r, laws) for r in regions] for regions in certificate.programs],
         "cases": [{"source": x.source, "target": x.target, "box": _box(x.box)} for x in certificate.cases],
     }
 
 
-def _region(region: Region) -> dict[str, Any]:
+def _region(region: Region, laws: dict[int, list[str]]) -> dict[str, Any]:
+    for _, law in region.laws:
+        if id(law) not in laws:
+            laws[id(law)] = _law(law)
     return {
         "key": region.key if isinstance(region.key, str) else repr(region.key),
-        "rows": [[_terms(r.terms), str(r.constant), r.strict] for r in region.rows],
+        "rows": [r.stored for r in region.rows],
         "released": [[_terms(r.terms), str(r.constant), None if r.offset is None else str(r.offset)] for r in region.released],
-        "laws": {str(v): _law(law) for v, law in region.laws},
+        "laws": {str(v): laws[id(law)] for v, law in region.laws},
         "group": region.group,
     }
 
@@ -116,7 +123,12 @@ def _terms(terms: Iterable[tuple[int, Rational]]) -> list[list[Any]]:
 
 
 def _box(box: Box) -> dict[str, Any]:
-    return {"name": box.name, "moves": [[v, _end(low), _end(high)] for v, (low, high) in box.moves]}
+    out: dict[str, Any] = {"name": box.name, "moves": _ranges(box.moves)}
+    return out | {"within": _ranges(box.within)} if box.within else out
+
+
+def _ranges(listed: Iterable[tuple[int, Range]]) -> list[Any]:
+    return [[v, _end(low), _end(high)] for v, (low, high) in listed]
 
 
 def _end(x: Rational | None) -> str | None:
@@ -130,7 +142,10 @@ def _step(step: Any) -> dict[str, Any]:
     if step.apart is not None:
         out["apart"] = _terms(step.apart)
     if step.corners is not None:
-        out["corners"] = [[_terms(corner), _terms(shifts), str(cost)] for corner, shifts, cost in step.corners]
+        out["corners"] = _corners(step.corners)
+    if step.pool is not None:
+        pool = step.pool
+        out["pool"] = {"members": list(pool.members), "shared": list(pool.shared), "corners": _corners(pool.corners)}
     if step.crossing is not None:
         x = step.crossing
         out["crossing"] = {
@@ -140,6 +155,10 @@ def _step(step: Any) -> dict[str, Any]:
             "pricing": [[_terms(m or ()) for m in pair] for pair in x.pricing],
         }
     return out
+
+
+def _corners(corners: Corners) -> list[Any]:
+    return [[_terms(corner), _terms(shifts), str(cost)] for corner, shifts, cost in corners]
 
 
 def from_dict(data: Mapping[str, Any]) -> Certificate:
@@ -192,8 +211,12 @@ def _read_terms(data: Iterable[Iterable[Any]]) -> tuple[tuple[int, Rational], ..
 
 
 def _read_box(data: Mapping[str, Any]) -> Box:
-    ends = [(v, (None if low is None else exact(low), None if high is None else exact(high))) for v, low, high in data["moves"]]
-    return Box(data["name"], tuple((int(v), pair) for v, pair in ends))
+    return Box(data["name"], _read_ranges(data["moves"]), _read_ranges(data.get("within", ())))
+
+
+def _read_ranges(data: Iterable[Any]) -> tuple[tuple[int, Range], ...]:
+    ends = [(v, (None if low is None else exact(low), None if high is None else exact(high))) for v, low, high in data]
+    return tuple((int(v), pair) for v, pair in ends)
 
 
 def _read_step(data: Mapping[str, Any]) -> Any:
@@ -212,7 +235,13 @@ def _read_step(data: Mapping[str, Any]) -> Any:
             tuple((_read_terms(up), _read_terms(down)) for up, down in x["pricing"]),
         )
     apart = _read_terms(data["apart"]) if "apart" in data else None
-    corners = None
-    if "corners" in data:
-        corners = tuple((_read_terms(corner), _read_terms(shifts), exact(cost)) for corner, shifts, cost in data["corners"])
-    return ProofStep(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]), corners)
+    corners = _read_corners(data["corners"]) if "corners" in data else None
+    pool = None
+    if "pool" in data:
+        x = data["pool"]
+        pool = PooledRegions(tuple(map(int, x["members"])), tuple(map(int, x["shared"])), _read_corners(x["corners"]))
+    return ProofStep(data["case"], data["source"], data["target"], policy, crossing, apart, exact(data["cost"]), corners, pool)
+
+
+def _read_corners(data: Iterable[Any]) -> Corners:
+    return tuple((_read_terms(corner), _read_terms(shifts), exact(cost)) for corner, shifts, cost in data)

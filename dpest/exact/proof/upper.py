@@ -19,7 +19,9 @@ from dpest.exact.proof.folding import Known
 from dpest.exact.proof.joint import cheaper_step
 from dpest.exact.proof.maxima import Maximum, with_maxima
 from dpest.exact.proof.merge import contradiction, merged
+from dpest.exact.proof.pieces import SplitByPieces
 from dpest.exact.proof.policy import cheapest_policy, cost_of
+from dpest.exact.proof.pooling import pooled
 from dpest.exact.proof.regions import Region, Row, Variables, output_groups, regions
 from dpest.exact.proof.storage import digest_of
 from dpest.exact.proof.symbols import LIMITS, Symbols, UnknownInput, symbolic_trace
@@ -121,11 +123,14 @@ def _traced(question: ProofQuestion, inputs: Inputs, symbols: Symbols) -> Traced
         for r in range(len(inputs.rows)):
             shorter = [row for k, row in enumerate(inputs.data) if k != r]
             programs.append(_regions(question, shorter, symbols))
-            nothing = Box(f"row {r + 1} removed", ())
-            cases += [PairKind(0, r + 1, nothing), PairKind(r + 1, 0, nothing)]
+            split = SplitByPieces(symbols, len(programs[0]))
+            for box in split.boxes(Box(f"row {r + 1} removed", ()), inputs.rows[r]):
+                cases += [PairKind(0, r + 1, box), PairKind(r + 1, 0, box)]
     else:
+        split = SplitByPieces(symbols, len(programs[0]))
         for moves in boxes(question.adjacency, inputs, question.sensitivity):
-            cases.append(PairKind(0, 0, whole_box(_box_name(question.adjacency, moves, inputs), moves, symbols)))
+            box = whole_box(_box_name(question.adjacency, moves, inputs), moves, symbols)
+            cases += [PairKind(0, 0, x) for x in split.boxes(box, sorted(moves))]
     return Traced(inputs, symbols, tuple(programs), tuple(cases))
 
 
@@ -214,7 +219,7 @@ def proved_on(question: ProofQuestion, traced: Traced, show: Progress = silent) 
     found = None if other is None else _carried(question, other, show)
     if found is None or found.bound is None or (plain.bound is not None and plain.bound <= found.bound):
         return plain
-    return replace(plain, certificate=found.certificate, dearest=plain.certificate)
+    return replace(plain, certificate=found.certificate, dearest=plain.dearest or plain.certificate)
 
 
 def _in_maxima(question: ProofQuestion, traced: Traced) -> Traced | None:
@@ -243,7 +248,16 @@ def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
         if isinstance(found, Obstacle):
             return Upper(traced, None, found)
         steps.extend(found)
-    steps = _cheaper(traced, steps, known)
+    apart_ = _cheaper(traced, steps, known)
+    plain = _certified(question, traced, apart_)
+    together = pooled(traced.programs, traced.cases, apart_, known)
+    if together is None:
+        return Upper(traced, plain, None)
+    certificate = _certified(question, traced, together)
+    return Upper(traced, certificate, None, plain) if certificate.bound < plain.bound else Upper(traced, plain, None)
+
+
+def _certified(question: ProofQuestion, traced: Traced, steps: Sequence[ProofStep]) -> Certificate:
     draft = Certificate(
         question.name,
         question.adjacency,
@@ -255,7 +269,7 @@ def _carried(question: ProofQuestion, traced: Traced, show: Progress) -> Upper:
         "",
         partial(_rerun, question, traced),
     )
-    return Upper(traced, replace(draft, digest=digest_of(draft)), None)
+    return replace(draft, digest=digest_of(draft))
 
 
 def _cheaper(traced: Traced, steps: list[ProofStep], known: Known) -> list[ProofStep]:
@@ -268,12 +282,20 @@ def _cheaper(traced: Traced, steps: list[ProofStep], known: Known) -> list[Proof
         region = traced.programs[case.source][step.source]
         if step.policy is None or not step.cost or (step.case, region.group) in settled:
             continue
-        found = cheaper_step(step, region, case.box, traced.input_laws, known)
+        found = cheaper_step(step, region, case.box, traced.input_laws, known) or _inside(traced, step, region)
         if found is None:
             settled.add((step.case, region.group))  # the largest cost stays as it is: less need not be looked for elsewhere
         else:
             out[k] = found
     return out
+
+
+def _inside(traced: Traced, step: ProofStep, region: Region) -> ProofStep | None:
+    """The step priced by what both inputs have in common: in `x` from 1 to 2, no two differ by more than 1."""
+    if not cell(region):
+        return None
+    found = cross(region, region, traced.cases[step.case].box, traced.input_laws)
+    return replace(step, policy=None, crossing=found, cost=found.cost) if found is not None and found.cost < step.cost else None
 
 
 def _told(show: Progress, before: int, total_: int, at: int) -> None:

@@ -61,6 +61,9 @@ def _paragraph(certificate: Certificate, group: list[ProofStep], names: Mapping[
     region = certificate.programs[case.source][step.source]
     more = f" (and in the same way {len(group) - 1} more)" if len(group) > 1 else ""
     yield f"- output {_shape(region)}, {case.box.name}{more}: cost {_number(step.cost)}"
+    if step.pool is not None:
+        others = len(step.pool.members) - 1
+        yield f"    {others} more region{'s' if others > 1 else ''} with this output, bounded together: the other draws stay"
     rows = conditions(region)
     if rows:
         shown = "; ".join(_row(r, names) for r in rows[:4])
@@ -95,6 +98,8 @@ def _shifts(step: ProofStep, region: Region, names: Mapping[int, str]) -> str:
                 out.append(f"z{v + 1} ({region.law[v].words()}) by {_sum(changes, s.constant, _changed(names))}")
     elif step.corners is not None:
         return _at_corners(step.corners, region, names)
+    elif step.pool is not None:
+        return _at_corners(step.pool.corners, region, names)
     elif step.crossing is not None:
         for v, terms, constant in step.crossing.shifts:
             if terms or constant:

@@ -15,6 +15,7 @@ from dpest.lang.plain_numbers import PlainNumber, bare
 from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
 from dpest.laws.discrete import atoms
+from dpest.numerics.setting import Setting
 
 Size = int | tuple[int, ...] | None
 
@@ -177,16 +178,13 @@ def standard_t(df: Any, size: Size = None) -> Any:
 
 def of_scipy(family: Any, *shapes: float) -> Any:
     """A draw with the law of a SciPy distribution, given itself or by its name."""
-    token = RUN.set(None)  # SciPy asks generators for numbers of its own when it is loaded, and when a law is made
-    try:
+    with Setting(RUN, None):  # SciPy asks generators for numbers of its own when it is loaded, and when a law is made
         import scipy.stats
 
         from dpest.laws.scipy_law import from_frozen
 
         named = getattr(scipy.stats, family) if isinstance(family, str) else family
         location, law = from_frozen(named(*shapes))
-    finally:
-        RUN.reset(token)
     return _plus(location, fresh(law))
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dpest.lang.dist import Dist, with_sign, wrap
+from dpest.lang.dist import Dist, unwrap, with_sign, wrap
 from dpest.lang.elementary import OF_MATH, bare_function, elementary, inside
-from dpest.lang.nodes import NODES, Apply
+from dpest.lang.limits import exact_sum
+from dpest.lang.nodes import NODES, Apply, Linear
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.points import has_listed_points
 
@@ -80,7 +82,11 @@ _RANDOM |= {"cos": _turned("cos"), "sin": _turned("sin")}
 def _fsum_standing_in(real: Callable[..., Any]) -> Any:
     def fsum(values: Any) -> Any:
         items = list(values)
-        return sum(items) if any(isinstance(x, Dist) for x in items) else real(items)
+        if not any(isinstance(x, Dist) for x in items):
+            return real(items)
+        total = unwrap(sum(items))
+        written = (exact_sum, tuple(map(unwrap, items)))
+        return wrap(replace(total, written=written) if isinstance(total, Linear) else total)
 
     return fsum
 

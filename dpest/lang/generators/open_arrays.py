@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -25,19 +25,15 @@ from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import Shuffled
 from dpest.lang.ufuncs import boxed
+from dpest.numerics.setting import Setting
 
 _ARRAY, _AS_ARRAY = np.array, np.asarray  # NumPy's own, whatever stands under their names during a run
 _OPEN: ContextVar[bool] = ContextVar("dpest_open_arrays", default=False)
 
 
-@contextmanager
-def open_arrays() -> Iterator[None]:
+def open_arrays() -> AbstractContextManager[bool]:
     """Inside the block, the arrays of a mechanism can hold random values."""
-    token = _OPEN.set(True)
-    try:
-        yield
-    finally:
-        _OPEN.reset(token)
+    return Setting(_OPEN, True)
 
 
 def in_force() -> bool:

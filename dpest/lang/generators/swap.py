@@ -9,7 +9,7 @@ import re
 import secrets
 import statistics
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -136,15 +136,20 @@ class _Swapped:
         self._lock = threading.RLock()
         self._places: dict[tuple[Any, ...], tuple[int, Place, Any]] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}  # by the generator, which is kept beside its stand-in
-        self._fixed: list[tuple[Place, Any]] = []  # in `random`, `numpy.random` and `secrets`, with what goes there
+        self._modules: list[_Module] = []  # `random`, `numpy.random`, `secrets` and others, once they were looked through
+        self._in_modules: set[tuple[Any, ...]] = set()
+        self._takers = 0
 
     def take(self, roots: list[Any]) -> list[tuple[Any, ...]]:
         """Put stand-ins into the modules and wherever the roots lead; returns what to give back."""
         taken: list[tuple[Any, ...]] = []
         with self._lock:
+            self._takers += 1
             try:
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
-                for place, new in (*found, *self._modules(), *scipy_places()):
+                if self._takers == 1:
+                    self._into_modules()
+                for place, new in (*found, *scipy_places()):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:
@@ -161,7 +166,10 @@ class _Swapped:
                     self._places[key] = count - 1, place, new
                 else:
                     place.put(place.value)
-            if not self._places:
+            self._takers -= 1
+            if not self._takers:
+                for module in self._modules:
+                    module.names.update(module.own)
                 self._stand_ins = {key: x for key, x in self._stand_ins.items() if key in _KEPT}
 
     def replaced(self, value: Any) -> Any:
@@ -170,6 +178,8 @@ class _Swapped:
         return value if new is None else new
 
     def _put(self, place: Place, new: Any) -> bool:
+        if place.key in self._in_modules:
+            return False  # it stands there already
         known = self._places.get(place.key)
         if known is not None:
             self._places[place.key] = known[0] + 1, known[1], known[2]
@@ -207,16 +217,24 @@ class _Swapped:
                 known = self._stand_ins[id(generator)] = generator, stand_in(generator)
             return known[1]
 
-    def _modules(self) -> list[tuple[Place, Any]]:
-        if not self._fixed:
-            every = ((m, name, v, self._replacement(v)) for m in _MODULES for name, v in vars(m).items())
-            self._fixed = [(_in_module(m, name, v), new) for m, name, v, new in every if new is not None]
-        return self._fixed
+    def _into_modules(self) -> None:
+        if not self._modules:
+            for module in _MODULES:
+                names = vars(module)
+                new = {name: x for name, value in names.items() if (x := self._replacement(value)) is not None}
+                self._modules.append(_Module(names, {name: names[name] for name in new}, new))
+                self._in_modules.update((id(names), name) for name in new)
+        for m in self._modules:
+            m.names.update(m.stand_ins)
 
 
-def _in_module(module: Any, name: str, value: Any) -> Place:
-    put: Callable[[Any], None] = lambda new: setattr(module, name, new)  # noqa: E731
-    return Place((id(vars(module)), name), value, put)
+@dataclass(frozen=True)
+class _Module:
+    """The names of a module of the standard library or of NumPy: its own values, and what stands in for some of them."""
+
+    names: dict[str, Any]
+    own: dict[str, Any]
+    stand_ins: dict[str, Any]
 
 
 _SWAPPED = _Swapped()

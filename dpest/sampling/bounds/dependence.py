@@ -24,6 +24,9 @@ Keys = NDArray[np.uint64]
 # whole audit: one in ten thousand.
 _CLUMPS = 0.01
 _LINKS = 1e-4  # see above
+# Many blocks show clumps that hardly matter: with a variance 1.1 times as large, bounds of 95 % hold with 94 %.  The bound for
+# blocks of any law costs far more: 0.072 instead of 0.099 at two million samples of a noisy histogram.
+_SLIGHT = 1.1
 FEWEST_BLOCKS = 8  # fewer show nothing
 _GROUPS = (16, 64)
 _LEAST_MEAN = 3.0  # hits of a block from which a correlation is taken to have a normal law
@@ -78,11 +81,17 @@ class Seen:
     clumps: float  # p-value of "runs of one block are independent"
     links: float  # p-value of "blocks are independent"
     echo: Echo = Echo.NOWHERE
+    excess: float = math.inf  # the larger of the two inputs' dispersions
 
     @property
     def clumped(self) -> bool:
-        """Whether runs of one block depend on each other."""
-        return self.clumps < _CLUMPS or self.echo is Echo.INSIDE
+        """Whether runs of one block depend on each other, so much that a bound for independent runs would suffer."""
+        return self.surely_clumped or (self.clumps < _CLUMPS and self.excess > _SLIGHT)
+
+    @property
+    def surely_clumped(self) -> bool:
+        """The same for bounds that take their variance from the blocks themselves, as those on common noise do."""
+        return self.clumps < _LINKS or self.echo is Echo.INSIDE
 
     @property
     def linked(self) -> bool:
@@ -95,10 +104,11 @@ def look(trace: BlockHits) -> Seen:
     sides = (trace.left, trace.right)
     if not len(trace.left):
         return Seen(1.0, 1.0, 1.0, trace.echo)
-    dispersion = max((_dispersion(side, trace.size) for side in sides), key=lambda d: abs(d - 1))
+    found = [_dispersion(side, trace.size) for side in sides]
+    dispersion = max(found, key=lambda d: abs(d - 1))
     clumps = min(1.0, 2 * min(_clumps(side, trace.size) for side in sides))
     links = min(1.0, 2 * min(_links(side, trace.size) for side in sides))
-    return Seen(dispersion, clumps, links, trace.echo)
+    return Seen(dispersion, clumps, links, trace.echo, max(found))
 
 
 def shift(before: BlockHits, after: BlockHits) -> float:

@@ -17,14 +17,12 @@ from dpest.trace.against_program import (
     Rounds,
     RunProgram,
     compare_leaves,
-    draws_in_words,
     mismatch,
     put,
     run_plainly,
-    shown_output,
 )
 from dpest.trace.outputs import Flat
-from dpest.trace.plain_run import SEED, NumberSource, PlainRun
+from dpest.trace.plain_run import SEED, NumberSource, PlainRun, draws_in_words, shown_output
 from dpest.trace.replay import Unusual
 from dpest.trace.valuation import Value
 

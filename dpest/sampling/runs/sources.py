@@ -24,6 +24,7 @@ from dpest.trace.against_program import SECONDS
 from dpest.trace.columns import HOLE, Columns, Rng, RowsOfShape, Shape, constant_key
 from dpest.trace.execute import execute
 from dpest.trace.hidden_randomness import Watch
+from dpest.trace.identity import check_identity
 from dpest.trace.memory import nodes_forgotten
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
@@ -96,6 +97,7 @@ class TracedSampler:
                     self.together = True
                 except (MechanismError, ExactRefused):
                     self.together = False
+            check_identity(self.mechanism, program, bool(self.together))
 
     def _tree(self, data: Any) -> PathTree:
         # The data is kept beside its tree, so that no other object can come to have its id.

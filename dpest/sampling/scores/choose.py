@@ -191,13 +191,14 @@ def _best(events: Ordered, trials: int, other_trials: int, goal: Goal) -> Best:
     shares = _Shares(a.sum(axis=0), b.sum(axis=0), trials, other_trials)
     ratio = shares.ratio(goal.delta)
     spread = _spread(a, b, ratio) if len(a) > 1 else shares.spread(ratio)
-    common, total, each = _gaps(shares, spread, goal)
-    apart = np.minimum(total, each)
     gained = np.maximum(shares.hits - goal.delta * trials, 0.5)
     shown, error = np.log(ratio), np.sqrt(spread) / gained
     if events.foreseen is not None:
         shown, error = _blended(shown, error, np.log(gained) - np.log(np.maximum(events.foreseen, 1e-300)))
-    promise = shown - _below(goal.caution, error) - np.minimum(common, apart)
+    shown -= _below(goal.caution, error)
+    common, total, each = _gaps(shares, spread, _feared(shares, gained, shown), goal)
+    apart = np.minimum(total, each)
+    promise = shown - np.minimum(common, apart)
     promise[shares.hits < min(_FEWEST_HITS, trials)] = -math.inf
     if goal.size is not None:
         promise[shares.others < goal.size * other_trials] = -math.inf
@@ -270,7 +271,16 @@ def _below(z: float, error: Matrix) -> Matrix:
     return np.asarray(2 * np.arcsinh(z * error / 2))
 
 
-def _gaps(shares: _Shares, spread: Matrix, goal: Goal) -> tuple[Matrix, Matrix, Matrix]:
+def _feared(shares: _Shares, gained: Matrix, cautious: Matrix) -> Matrix:
+    """Hits under the other input at the ratio that caution leaves; at least those that were seen, and half a one.
+
+    Without this, an event that the other input never showed pays twice: for hits that it may have, and for having none.
+    """
+    afraid = gained / max(shares.trials, 1) * np.exp(-np.maximum(cautious, -700.0)) * shares.other_trials
+    return np.asarray(np.maximum(np.minimum(afraid, shares.other_trials), shares.others + 0.5))
+
+
+def _gaps(shares: _Shares, spread: Matrix, feared: Matrix, goal: Goal) -> tuple[Matrix, Matrix, Matrix]:
     """How far below the ratio the final bound will lie: with common noise; on independent samples given the total of hits, and
     by a bound on each probability.
     """
@@ -280,7 +290,7 @@ def _gaps(shares: _Shares, spread: Matrix, goal: Goal) -> tuple[Matrix, Matrix, 
     often = shares.others >= _OFTEN
     common = _below(normal_equivalent(goal.alpha), np.sqrt(spread / ahead) / gained)
     common = np.where(enough & often, common, math.inf)
-    hits, others = (shares.hits + 0.5) * ahead, (shares.others + 0.5) * ahead
+    hits, others = (shares.hits + 0.5) * ahead, feared * ahead
     rest, other_rest = (1 - k / (n + 1) for k, n in ((shares.hits, shares.trials), (shares.others, shares.other_trials)))
     z = -float(ndtri(goal.alpha / 2))
     each = _below(z, np.sqrt(hits * rest) / (gained * ahead)) + _below(z, np.sqrt(other_rest / others))

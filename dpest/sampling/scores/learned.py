@@ -9,7 +9,7 @@ import numpy as np
 from dpest.sampling.bounds.cell_sets import Floats, Ints, Mask
 from dpest.sampling.runs.outputs import Batch
 from dpest.sampling.scores.additive import Additive
-from dpest.sampling.scores.attacks import Attack, feature_names, merit, trials
+from dpest.sampling.scores.attacks import Attack, feature_names, fit_by_features, merit, trials
 from dpest.sampling.scores.choose import Goal
 from dpest.sampling.scores.event import Event
 
@@ -54,13 +54,15 @@ class Learned:
 def learn(left: Batch, right: Batch, samples: int, bins: int | None = None) -> Learned:
     """The score that promises the largest bound: each kind is fitted on one half of the outputs and judged on the other."""
     width = max(left.width, right.width)
-    outputs = [b.resized(width) for b in (left, right)]
-    train_left, train_right = (b.picked(slice(len(b) // 2)) for b in outputs)
-    choose_left, choose_right = (b.picked(slice(len(b) // 2, None)) for b in outputs)
+    left, right = left.resized(width), right.resized(width)
+    train_left, train_right = (b.picked(slice(len(b) // 2)) for b in (left, right))
+    choose_left, choose_right = (b.picked(slice(len(b) // 2, None)) for b in (left, right))
     goal = Goal(max(int(_BOUNDING_SHARE * samples), 1), _ALPHA, common=False)
     names = [name for name in feature_names(train_left, train_right) if name != "table"] or ["values"]
     found = trials(names, (train_left, train_right), (choose_left, choose_right), goal, bins=bins)
-    name, attack, _ = max(found, key=lambda f: merit(f[0], f[2]))
+    name, _, _ = max(found, key=lambda f: merit(f[0], f[2]))
+    # What was held back to judge the kinds has done its work: the score itself is fitted on everything.
+    attack = fit_by_features(name, left, right, bins)
     one, other = attack.score(choose_left), attack.score(choose_right)
     cuts = _cuts(one, other)
     return Learned(attack, width, cuts, _means(np.concatenate([one, other]), cuts), name != "half-lines")

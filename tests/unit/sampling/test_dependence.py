@@ -14,7 +14,7 @@ import pytest
 import dpest
 from dpest.errors import DependentRuns, MechanismError
 from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
-from dpest.sampling.bounds.dependence import BlockHits, Echo, Unit, echo, look, own_values, shift
+from dpest.sampling.bounds.dependence import BlockHits, Echo, Seen, Unit, echo, look, own_values, shift
 from dpest.sampling.runs.closures import unpicklable
 from dpest.sampling.runs.outputs import encode_array
 from dpest.sampling.runs.workers import same_noise
@@ -44,6 +44,17 @@ def test_independent_hits_are_not_suspected_more_often_than_allowed() -> None:
     ]
     assert sum(seen.clumped for seen in found) <= 20
     assert sum(seen.linked for seen in found) <= 2
+
+
+def test_clumps_count_where_they_matter() -> None:
+    """Slight ones are seen in many blocks only, and bounds with a variance of their own need sure ones."""
+    slight, larger, sure = Seen(1.05, 0.005, 1, excess=1.05), Seen(1.3, 0.005, 1, excess=1.3), Seen(1.05, 1e-6, 1, excess=1.05)
+    assert [seen.clumped for seen in (slight, larger, sure)] == [False, True, True]
+    assert [seen.surely_clumped for seen in (slight, larger, sure)] == [False, False, True]
+    rng = np.random.default_rng(3)
+    many = [look(trace(*rng.binomial(64, 0.3, (2, 5000)), 64)) for _ in range(400)]
+    assert not any(seen.clumped for seen in many)
+    assert any(seen.clumps < 0.01 for seen in many)
 
 
 def test_clumps_and_links_are_told_apart() -> None:

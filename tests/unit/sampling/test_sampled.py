@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import dpest
-from dpest.errors import CheckpointError, InvalidInput
+from dpest.errors import CheckpointError, InvalidInput, UnsupportedOperation
 from dpest.inputs.pairs import Pair, pattern_pairs
 from dpest.results import Result
 from dpest.sampling.answer import estimate_by_sampling
@@ -279,3 +280,30 @@ def test_the_chunks_that_choose_are_spread_evenly(chunks: int) -> None:
     assert chosen[0]
     assert not chosen[1]
     assert sum(chosen) == fold.choosing
+
+
+def matched(x: int) -> int:
+    match random.random() < 0.6:
+        case True:
+            return x
+        case _:
+            return 1 - x
+
+
+def asked(x: int) -> int:
+    return x if (dpest.uniform(0.0, 1.0) < 0.6) is True else 1 - x
+
+
+@pytest.mark.parametrize("mechanism", [matched, asked])
+def test_identity_of_random_truth_values_is_refused(mechanism: Any) -> None:
+    """As by an exact answer: no stand-in is True, so that the rows of a trace would be those of another program."""
+    with pytest.raises(UnsupportedOperation, match="is True"):
+        dpest.estimate(mechanism, (0, 1), method="sampling", samples=1000, seed=1, progress=False)
+
+
+def test_an_audit_runs_such_a_program_on_plain_numbers_or_refuses() -> None:
+    """Rung: closed form."""
+    found = dpest.audit(matched, (0, 1), samples=2000, seed=1, progress=False)
+    assert 0.2 < found.lower <= math.log(0.6 / 0.4)
+    with pytest.raises(UnsupportedOperation, match="is True"):
+        dpest.audit(asked, (0, 1), samples=1000, seed=1, progress=False)

@@ -54,9 +54,9 @@ def toggling(x: float) -> Any:
     return dpest.laplace(1.0) + (x if toggling.on else 0)  # type: ignore[attr-defined]
 
 
-def looks_at_the_type(x: float) -> Any:
+def looks_inside(x: float) -> Any:
     z = x + dpest.laplace(1.0)
-    return z if hasattr(z, "is_integer") else 2 * z
+    return 2 * z if hasattr(z, "node") else z
 
 
 STATE: dict[str, Callable[[], Any]] = {
@@ -64,7 +64,7 @@ STATE: dict[str, Callable[[], Any]] = {
     "a counter, tenth run": lambda: Counter(10),
     "a constant that drifts": Drift,
     "a toggle": lambda: toggling,
-    "a look at the type": lambda: looks_at_the_type,
+    "a look inside": lambda: looks_inside,
 }
 HIDDEN: dict[str, tuple[Callable[[float], Any], str]] = {
     "os.urandom": (lambda x: x + dpest.laplace(1.0) + os.urandom(1)[0] % 2, "operating system"),
@@ -128,7 +128,7 @@ def test_random_bytes_of_another_thread_are_not_the_mechanisms() -> None:
 
 def test_the_message_shows_the_draws_what_came_and_what_was_expected() -> None:
     with pytest.raises(TraceMismatch) as refusal:
-        dpest.estimate(looks_at_the_type, (0, 1))
+        dpest.estimate(looks_inside, (0, 1))
     for part in ("laplace(1) = ", "it returned ", "the trace expected ", "dpest.audit", "keep no state"):
         assert part in str(refusal.value)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import random
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpest
@@ -32,10 +34,49 @@ def asked_in_a_helper(x: int) -> int:
     return _answer(random.random() < 0.6) ^ x
 
 
-@pytest.mark.parametrize("mechanism", [matched, asked, asked_in_a_helper])
+def typed(x: float) -> float:
+    z = x + dpest.laplace(1.0)
+    return z if type(z) is float else 0.0
+
+
+def classed(x: float) -> float:
+    z = x + random.gauss(0, 1)
+    return z if z.__class__.__name__ == "float" else 0.0
+
+
+class Curious:
+    def answer(self, x: int) -> int:
+        return self._told(random.random() < 0.6) ^ x
+
+    def _told(self, truth: Any) -> int:
+        return 1 if truth is True else 0
+
+
+def from_a_closure() -> Any:
+    def told(z: Any) -> float:
+        return z if type(z) is float else 0.0
+
+    return lambda x: told(x + dpest.laplace(1.0))
+
+
+LOOKS = [matched, asked, asked_in_a_helper, typed, classed, Curious().answer, from_a_closure(), partial(typed)]
+
+
+@pytest.mark.parametrize("mechanism", LOOKS)
 def test_identity_of_random_truth_values_is_refused(mechanism: Any) -> None:
     with pytest.raises(UnsupportedOperation, match="is True"):
         dpest.estimate(mechanism, (0, 1), method="exact")
+
+
+def test_types_that_decide_nothing_are_nobodys_business() -> None:
+    def noisy(x: Any) -> float:
+        if type(x) not in (int, float):
+            raise AssertionError
+        z = np.sum(np.array([0.1, 0.2, x]) + dpest.laplace(1.0, size=3))
+        return z if type(z) is not str else "none"
+
+    found = dpest.estimate(noisy, (0, 1), method="exact")
+    assert found.lower <= found.upper < 1 + 1e-9
 
 
 def test_identity_of_plain_truth_values_is_not() -> None:

@@ -32,11 +32,17 @@ def first_above_with_sum(queries: Any) -> Any:
     return None
 
 
+def passes(queries: Any) -> Any:
+    threshold = dpest.laplace(2.0)
+    return sum(1 for q in queries if q + dpest.laplace(4.0) >= threshold)
+
+
 QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
     (sparse_vector, {"n": 4}),
     (numerical_sparse_vector, {"n": 3}),
     (noisy_max, {"n": 3}),
     (first_above_with_sum, {"n": 4}),  # shifts for each corner of the differences
+    (passes, {"n": 3}),  # regions with one output, bounded together
     (counted, {"n": 2, "adjacency": "replace"}),
     (clipped, {"n": 2, "adjacency": "add_remove"}),
 ]
@@ -118,7 +124,8 @@ def _mutated(data: dict[str, Any], rng: random.Random) -> tuple[str, dict[str, A
         holders = [s["shifts"] for s in out["steps"] if s.get("shifts")] + [
             s["crossing"]["shifts"] for s in out["steps"] if s.get("crossing", {}).get("shifts")
         ]
-        holders += [shifts for s in out["steps"] for _, shifts, _ in s.get("corners", ()) if shifts]
+        corners = [c for s in out["steps"] for c in (*s.get("corners", ()), *s.get("pool", {}).get("corners", ()))]
+        holders += [shifts for _, shifts, _ in corners if shifts]
         shifts = rng.choice(holders)
         shifts.pop(rng.choice(list(shifts)) if isinstance(shifts, dict) else 0)
     elif kind == "bound":

@@ -11,6 +11,7 @@ import pytest
 
 import dpest
 from dpest.errors import InvalidInput
+from dpest.exact.proof.certificate import Certificate
 
 
 def largest_count(counts: Any) -> Any:
@@ -156,3 +157,46 @@ def check(mechanism: Any, options: dict[str, Any], loss: float) -> None:
     assert p.proof is not None
     assert p.proof.check()
     assert p.proof.rerun(20) == []
+
+
+def test_the_spread_of_noisy_values_is_found_from_below_in_seconds() -> None:
+    """The largest minus the smallest of three: the loss is reached by a pair whose density is an integral of integrals."""
+    p = dpest.prove(lambda q: max(v := [x + dpest.laplace(2.0) for x in q]) - min(v), n=3)
+    assert p.tight
+    assert p.upper == pytest.approx(1.0)
+
+
+def test_a_gap_of_whole_numbers_follows_the_largest_of_the_others() -> None:
+    """The winner alone goes on; with two others, ties between them are all that is not settled by their maximum."""
+
+    def last_gap(queries: Any) -> Any:
+        *others, last = [q + dpest.geometric(2.0) for q in queries]
+        return last - max(others)
+
+    p = dpest.prove(last_gap, n=3, domain=int)
+    assert isinstance(p.proof, Certificate)
+    assert p.proof.check()
+    assert p.upper == pytest.approx(1.0)
+    assert p.proof.rerun(40) == []
+
+
+def test_a_value_by_pieces_changes_by_no_more_than_its_range() -> None:
+    """Two rows in one piece differ by less than two rows of the domain do: 0.5 x, x and 2 are between 0 and 2."""
+
+    def by_pieces(rows: Any) -> Any:
+        total = 0.0
+        for x in rows:
+            if x > 2:
+                total = total + 2
+            elif x > 1:
+                total = total + x
+            else:
+                total = total + 0.5 * x
+        return total + dpest.laplace(1.0)
+
+    p = dpest.prove(by_pieces, n=2, adjacency="replace", domain=(0, 3))
+    assert p.tight
+    assert p.upper == pytest.approx(2.0)
+    assert isinstance(p.proof, Certificate)
+    assert p.proof.check()
+    assert p.proof.rerun(40) == []
