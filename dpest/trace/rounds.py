@@ -120,7 +120,7 @@ def _ours(frame: FrameType) -> bool:
 # Of those that look for the point of a value, what is left to look for shows in the condition itself.
 _OURS = (
     *(Dist.__module__, "dpest.trace.forks", "dpest.trace.together", __name__),
-    *("dpest.lang.points", "dpest.lang.not_plain", "dpest.lang.generators.conversions"),
+    *("dpest.lang.points", "dpest.lang.not_plain", "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"),
 )
 
 
