@@ -93,15 +93,22 @@ class Zeros:
 
 
 def next_to_the_end(table: Table, direction: Direction, alpha: float) -> float:
-    """An upper bound on the loss of the shared cell nearest to the end of a score and the inner half of what lies beyond it."""
+    """An upper bound on the loss of the shared cell nearest to the end of a score and the inner half of what lies beyond it.
+
+    Where the cell after that is clearly likelier under the other input, the loss rises so steeply that it may rise once more
+    as much: Laplace noise of a large loss crosses from one input to the other within a cell or two.
+    """
     order = table.order(direction)
     p, q = (counts[order] for counts in table.all.towards(direction))
-    if not q.any():
+    n, m = int(p.sum()), int(q.sum())
+    shared = np.flatnonzero(q > 0)[:2]
+    if not shared.size:
         return math.inf
-    nearest = int(np.argmax(q > 0))
-    beyond = round(INNER * int(p[:nearest].sum()))
-    joined = p[nearest : nearest + 1] + beyond
-    return float(ratio_upper(joined, int(p.sum()), q[nearest : nearest + 1], int(q.sum()), alpha)[0])
+    beyond = round(INNER * int(p[: shared[0]].sum()))
+    joined = ratio_upper(p[shared[:1]] + beyond, n, q[shared[:1]], m, alpha)
+    most = ratio_upper(p[shared], n, q[shared], m, alpha)
+    rise = most[0] - most[-1] if most[-1] < 0 else 0.0
+    return float(max(joined[0], most[0] + max(rise, 0.0)))
 
 
 def proves(hits: Hits, share: float, supported: float, level: float) -> bool:

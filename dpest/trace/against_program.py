@@ -22,7 +22,6 @@ from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
-from dpest.trace.own_numbers import check_own_numbers
 from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, shown_leaves, shown_output
 from dpest.trace.replay import Replay, Unusual, same_output
 from dpest.trace.valuation import Valuation, Value
@@ -37,7 +36,6 @@ RunProgram = Callable[[Any], Flat]
 LEAST_RUNS, MOST_RUNS = 8, 48
 SHARE = 0.1  # of the time that the trace took
 SECONDS = 0.005
-_OWN_RUNS = 2  # that are made again on Python's own numbers; which type they have does not depend on the draws
 _VERY_LONG = 2.0  # seconds after which even the least number of runs is cut short
 _AIMED_PATHS = 64  # paths whose conditions are aimed at
 ROUNDING = 1e-13  # relative to the largest number on the way: a thousand floating-point operations
@@ -89,8 +87,6 @@ def check_against_program(traced: Trace, program: RunProgram, seconds: float) ->
         met.compare(path, output)
         if i % 4 < 2:
             _replay(path, run, program, traced.together)
-        if i < _OWN_RUNS:
-            check_own_numbers(program, run, output, source)
 
 
 def run_plainly(program: RunProgram, run: PlainRun) -> Flat:

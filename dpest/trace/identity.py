@@ -9,8 +9,8 @@ from __future__ import annotations
 import dis
 import math
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from types import CodeType, FunctionType, MethodType
+from functools import lru_cache, partial
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from dpest.errors import UnsupportedOperation
@@ -20,6 +20,7 @@ from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 
+_MOST_LOOKED_AT = 500  # functions and classes that the mechanism leads to
 _RUNS = 16  # as many as notice a coin that comes up one time in four, but for one time in a hundred
 
 
@@ -53,20 +54,41 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def _codes(mechanism: Any) -> Iterator[CodeType]:
-    """The code of the author's functions: the mechanism, what is inside it, and what its globals call by name."""
-    todo, seen = [mechanism], set()
-    while todo:
-        function = todo.pop()
-        function = function.__func__ if isinstance(function, MethodType) else function
-        if not isinstance(function, FunctionType) or id(function) in seen or not is_authors(function):
+    """The code of the author's functions: the mechanism, and what it calls by a global name, from a closure, or as a method."""
+    todo: list[Any] = [mechanism]
+    seen: set[int] = set()
+    while todo and len(seen) < _MOST_LOOKED_AT:
+        x = todo.pop()
+        if id(x) in seen or not (is_authors(x) or isinstance(x, partial)):
             continue
-        seen.add(id(function))
-        codes = [function.__code__]
-        while codes:
-            code = codes.pop()
-            yield code
-            codes += [x for x in code.co_consts if isinstance(x, CodeType)]
-            todo += [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+        seen.add(id(x))
+        match x:
+            case FunctionType():
+                codes = [x.__code__]
+                while codes:
+                    code = codes.pop()
+                    yield code
+                    codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+                    todo += [x.__globals__[name] for name in code.co_names if name in x.__globals__]
+                todo += [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
+            case MethodType():
+                todo += [x.__func__, type(x.__self__)]
+            case type():
+                todo += [getattr(f, "__func__", f) for f in vars(x).values()]
+            case ModuleType():
+                todo += [f for f in vars(x).values() if isinstance(f, FunctionType)]
+            case partial():
+                todo += [x.func, *x.args]
+            case _:
+                todo.append(type(x))
+
+
+def _filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1024)

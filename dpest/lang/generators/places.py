@@ -186,13 +186,13 @@ def _of_slots(x: Any) -> Iterator[Place]:
                 yield Place((id(x), name), getattr(x, name), functools.partial(object.__setattr__, x, name))
 
 
-def is_authors(function: types.FunctionType) -> bool:
-    """Whether a function is the author's own, and not of Python, NumPy or dpest."""
-    return _home(function) not in _NOT_THE_AUTHORS
+def is_authors(x: Any) -> bool:
+    """Whether a function, a class or a module is the author's own, and not of Python, NumPy or dpest."""
+    return _home(x) not in _NOT_THE_AUTHORS
 
 
 def _home(x: Any) -> str:
-    name = getattr(x, "__module__", None)
+    name = x.__name__ if isinstance(x, types.ModuleType) else getattr(x, "__module__", None)
     return name.partition(".")[0] if isinstance(name, str) else ""
 
 

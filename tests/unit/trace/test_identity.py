@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,25 @@ def classed(x: float) -> float:
     return z if z.__class__.__name__ == "float" else 0.0
 
 
-@pytest.mark.parametrize("mechanism", [matched, asked, asked_in_a_helper, typed, classed])
+class Curious:
+    def answer(self, x: int) -> int:
+        return self._told(random.random() < 0.6) ^ x
+
+    def _told(self, truth: Any) -> int:
+        return 1 if truth is True else 0
+
+
+def from_a_closure() -> Any:
+    def told(z: Any) -> float:
+        return z if type(z) is float else 0.0
+
+    return lambda x: told(x + dpest.laplace(1.0))
+
+
+LOOKS = [matched, asked, asked_in_a_helper, typed, classed, Curious().answer, from_a_closure(), partial(typed)]
+
+
+@pytest.mark.parametrize("mechanism", LOOKS)
 def test_identity_of_random_truth_values_is_refused(mechanism: Any) -> None:
     with pytest.raises(UnsupportedOperation, match="is True"):
         dpest.estimate(mechanism, (0, 1), method="exact")
