@@ -194,8 +194,8 @@ def _result(
         notes.append(f"infinite: {obstacle_text(upper) if upper is not None else reason}")
     elif bound - lower > TIGHT * bound:
         notes.append(
-            "bounded, not tight: the loss may be smaller than shifts of the noise can prove, so that only integrals would tell, or "
-            "the worst pair was not found"
+            "bounded, not tight: the loss may be smaller than shifts of the noise can prove, so that only integrals would "
+            "tell, or the worst pair was not found"
         )
     if normal is not None:
         notes.append(
