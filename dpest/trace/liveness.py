@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import CodeType
 
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
+_BY_NAME = frozenset({"locals", "vars", "dir", "eval", "exec", "sys", "inspect"})  # which read variables that no code names
 _JUMPS_AWAY = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 
 
@@ -17,6 +18,8 @@ _JUMPS_AWAY = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 def _live_after(code: CodeType) -> dict[int, frozenset[str]] | None:
     """The variables that are read behind each instruction before they are given a value; None where that is not known."""
     if code.co_exceptiontable or code.co_flags & 0x20:  # an error may jump anywhere; a generator stops and goes on
+        return None
+    if _BY_NAME.intersection(code.co_names):
         return None
     steps = list(dis.get_instructions(code))
     following = [_following(i, steps) for i in range(len(steps))]
@@ -59,6 +62,43 @@ def _reads_and_gives(step: dis.Instruction) -> tuple[frozenset[str], frozenset[s
     return frozenset(), frozenset()
 
 
+@lru_cache(maxsize=512)
+def _held(code: CodeType) -> dict[int, frozenset[str]]:
+    """The variables whose values an expression may hold at each instruction: those that it has read or given a value so far.
+
+    `k = k + (1 if coin() else 2)` holds the old k while it asks for the coin, and no variable does.
+    """
+    steps = list(dis.get_instructions(code))
+    depth = _depths(steps)
+    found: dict[int, frozenset[str]] = {}
+    so_far: frozenset[str] = frozenset()
+    for step in steps:  # an expression's code is in one piece, whatever it jumps over
+        if depth.get(step.offset, 1) == 0:
+            so_far = frozenset()
+        so_far |= frozenset().union(*_reads_and_gives(step))
+        found[step.offset] = so_far
+    return found
+
+
+def _depths(steps: list[dis.Instruction]) -> dict[int, int]:
+    """How many values the program holds in front of each instruction; the least where ways that meet differ."""
+    at = {step.offset: k for k, step in enumerate(steps)}
+    found = {steps[0].offset: 0}
+    waiting = [0]
+    while waiting:
+        k = waiting.pop()
+        step = steps[k]
+        for target in _following(k, steps):
+            if target not in at:
+                continue
+            jumps = target != (steps[k + 1].offset if k + 1 < len(steps) else None)
+            depth = found[step.offset] + dis.stack_effect(step.opcode, step.arg, jump=jumps)
+            if depth < found.get(target, depth + 1):
+                found[target] = depth
+                waiting.append(at[target])
+    return found
+
+
 _SHARED = "variables that functions of the author's share"
 
 
@@ -79,10 +119,13 @@ def _shared(code: CodeType) -> tuple[str, ...]:
 
 
 def is_live(code: CodeType, at: int, name: str) -> bool:
-    """Whether a local variable may still be read behind an instruction; those that functions inside share always may."""
+    """Whether a local variable may still be read behind an instruction, or an expression holds its value there.
+
+    Those that functions inside share may always be read.
+    """
     if name not in (*code.co_varnames, *code.co_cellvars) or name in _shared(code):
         return True
     known = _live_after(code)
     while known is not None and at > 0 and at not in known:  # a call stops behind itself, in front of the next instruction
         at -= 2
-    return known is None or at not in known or name in known[at]
+    return known is None or at not in known or name in known[at] or name in _held(code)[at]

@@ -115,8 +115,13 @@ def _seen(function: FunctionType, known: dict[int, Any]) -> tuple[Any, ...] | No
     code = function.__code__
     if len(known) > _MOST_FUNCTIONS or any(map(_changes, _codes(code))) or _REACH_OUT & _names(code) or _rebinds(code):
         return None
+    if vars(function):  # attributes of a function are variables too
+        return None
     found: list[Any] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    found += [c.cell_contents for c in function.__closure__ or () if c.cell_contents is not function]
+    try:
+        found += [c.cell_contents for c in function.__closure__ or () if c.cell_contents is not function]
+    except ValueError:  # a variable that has no value yet
+        return None
     found += [function.__globals__[name] for name in sorted(_names(code)) if name in function.__globals__]
     values: list[Any] = []
     for x in found:

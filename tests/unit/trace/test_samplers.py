@@ -191,13 +191,33 @@ def test_which_variables_are_live() -> None:
         total = 0
         while n:
             part = n * 2
-            n = len(str(part)) - n
+            n = part - n
+            n = abs(n)
         return total
 
     code = loop.__code__
     import dis
 
-    at = next(i.offset for i in dis.get_instructions(code) if i.opname.startswith("CALL") and i.offset > 0)
+    at = next(i.offset for i in dis.get_instructions(code) if i.opname.startswith("CALL"))
+    first = next(i.offset for i in dis.get_instructions(code) if i.opname == "BINARY_OP")
     assert is_live(code, at, "n")
     assert is_live(code, at, "total")
     assert not is_live(code, at, "part")
+    held = next(i.offset for i in dis.get_instructions(code) if i.opname == "BINARY_OP" and i.offset > first)
+    assert is_live(code, held, "part")  # the expression holds it, though nobody reads it behind
+
+
+def _flips() -> int:
+    k = 0
+    while random.random() < _flips.p:  # type: ignore[attr-defined]
+        k += 1
+    return min(k, 1)
+
+
+def test_a_function_that_reads_an_attribute_of_itself_is_no_draw_by_its_arguments() -> None:
+    def mechanism(x: float) -> int:
+        _flips.p = 0.25 + 0.5 * x  # type: ignore[attr-defined]
+        return _flips()
+
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower - 1e-9 <= math.log(3) <= found.upper + 1e-9
