@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.coverage import arrays, broken, idioms, linear, local, noise, numeric, sampled, selection, statistic, thresholds
+from benchmarks.coverage import (
+    arrays,
+    broken,
+    coins,
+    idioms,
+    linear,
+    local,
+    noise,
+    numeric,
+    sampled,
+    selection,
+    statistic,
+    thresholds,
+)
 from benchmarks.coverage.case import Case
 
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -18,6 +31,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Statistics": statistic.CASES,
     "In other idioms": idioms.CASES,
     "Arrays, shares and shuffles": arrays.CASES,
+    "Coins, checks and arrays in place": coins.CASES,
     "Broken on purpose": broken.CASES,
 }
 

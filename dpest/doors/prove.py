@@ -193,7 +193,10 @@ def _result(
     elif certificate is None:
         notes.append(f"infinite: {obstacle_text(upper) if upper is not None else reason}")
     elif bound - lower > TIGHT * bound:
-        notes.append("bounded, not tight: alignments are not complete, or the worst pair was not found")
+        notes.append(
+            "bounded, not tight: the loss may be smaller than shifts of the noise can prove, so that only integrals would "
+            "tell, or the worst pair was not found"
+        )
     if normal is not None:
         notes.append(
             f"Gaussian differential privacy with mu = {normal.mu:.9g} for every adjacent pair, proved: ask .epsilon_at(1e-5), "

@@ -44,6 +44,7 @@ _MOST_CLOSER = 3  # best pairs at a glance that are looked at in full
 _MOST_FAR = 40  # pairs of infinite loss that are compared in how far apart they are
 _CORNERS = 80  # random corners of the set of differences, where no corner is named
 _CLOSE = 0.9  # of the bound: pairs of this kind are then worth going on with
+_FACTORS = 30.0, 1e3, 1e5, 1e6  # by which the numbers of the best pair are spread: 1 / distance is then below 1e-6
 _OUTLYING = 20.0  # in units of the widest noise: what is left of a tail is below 1e-8
 _FEW_COLUMNS = 3  # of a row: 28 pairs of its corners
 _BESIDE = 1e-9  # just beyond a constant of the program: `x > 3` is false at 3
@@ -152,6 +153,8 @@ def lower_side(question: ProofQuestion, upper: Upper | None, show: Progress = si
         _try_all(search, ((pair, glance) for pair in _candidates(question, upper)), _OTHER_WORK, each)
     if not search.tight:
         search.look_again()
+    if not search.tight:
+        _try_all(search, ((pair, glance) for pair in _farther(search.best, question)), _LOCAL_WORK, each)
     if not search.tight:
         search.look_closer(in_full(question))
     if not search.tight:
@@ -317,6 +320,17 @@ def _climb(search: _PairSearch, question: ProofQuestion, ask: LossOf) -> None:
             if better or search.work > end or search.done:
                 break
         step = step * 2 if better else step / 2
+
+
+def _farther(best: PairResult | None, question: ProofQuestion) -> Iterator[Pair]:
+    """The best pair with its numbers farther apart: where the tails of two draws meet, a loss is approached as 1 / distance."""
+    if best is None or question.domain not in (None, float, int):
+        return
+    left, right = best.pair.left, best.pair.right
+    if _numbers(left) and _numbers(right) and len(left) == len(right):
+        for factor in _FACTORS:
+            far = [float(round(factor * x)) for x in left]
+            yield Pair("", far, [x + (b - a) for x, a, b in zip(far, left, right, strict=True)])
 
 
 def _numbers(data: Any) -> bool:

@@ -179,6 +179,8 @@ class Dist(HasLaw, Bits, NotPlain):
 
     @_elementwise
     def __floordiv__(self, other: Any) -> Any:
+        if type(other) is int and other == 1 and is_whole_as_written(self.node):
+            return self
         return rounded(Rounding.FLOOR, self / other, (operator.floordiv, (self.node, unwrap(other))))
 
     def __rfloordiv__(self, other: Any) -> Any:
@@ -199,7 +201,7 @@ class Dist(HasLaw, Bits, NotPlain):
         if isinstance(value, NODES):
             return Dist(Apply(np.power, (self.node, value)))
         if value in (0, 1) or (isinstance(value, int) and 0 <= value <= 8 and has_listed_points(self.node)):
-            return reduce(operator.mul, [self] * int(value), 1.0)
+            return reduce(operator.mul, [self] * int(value)) if value else 1.0
         return Dist(power(self.node, value))
 
     def __rpow__(self, base: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import sys
+from fractions import Fraction
 from types import FrameType
 from typing import Any
 
@@ -96,6 +97,24 @@ class NotPlain:
         from dpest.lang.points import is_counted
 
         return int(self._point()) if is_counted(self) else None
+
+    @property
+    def numerator(self) -> int:
+        """The numerator of a value made of whole numbers, on the path of this run, which forks on it."""
+        return self._fraction().numerator
+
+    @property
+    def denominator(self) -> int:
+        """The denominator of a value made of whole numbers, on the path of this run, which forks on it."""
+        return self._fraction().denominator
+
+    def _fraction(self) -> Fraction:
+        from dpest.lang.points import number_at_points
+
+        number = self if RUN.get() is None else number_at_points(self)
+        if not isinstance(number, int | Fraction):
+            number = self._plain("a fraction")
+        return Fraction(number)
 
     def identity(self) -> int:
         """What tells one random value from another."""

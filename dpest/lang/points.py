@@ -17,6 +17,7 @@ from dpest.lang.nodes import (
     Not,
     Ranked,
     Where,
+    draws_of,
     is_integral,
     is_node,
     plain_number,
@@ -35,6 +36,17 @@ def plain_point(value: Any) -> Any:
     if points is not None:
         return _among(value, sorted(points))
     return _whole(value) if is_integral(value.node) else None
+
+
+def number_at_points(value: Any) -> Any:
+    """A value made of a few whole numbers as the program's own on this path, which forks on each of them; others as they are."""
+    draws = draws_of(value.node)
+    if not draws or not all(is_integral(d) and has_listed_points(d) for d in draws):
+        return value
+    try:
+        return evaluate(value.node, {id(d): type(value)(d)._point() for d in draws})
+    except (Undetermined, ArithmeticError):
+        return value
 
 
 def has_listed_points(node: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from dpest.lang.logic import sign
 from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
 from dpest.lang.plain import missing_draws
+from dpest.laws.discrete import Whole
 from dpest.laws.law import Discrete
 from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.literal import InputLiteral, Literal
@@ -105,10 +106,19 @@ def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
 def point(draw: Draw, ask: Ask) -> int | float:
     """The point that a finite draw takes on this path."""
     assert isinstance(draw.law, Discrete)
-    points = [float(x) for x in draw.law.window(0.0)[0]]
-    if draw.law.integral:
-        points = [int(x) for x in points]
-    for point, following in zip(points, points[1:], strict=False):
-        if not ask(Literal(((draw, ONE),), -exact(following))):
-            return point
-    return points[-1]
+    law = draw.law
+    # No list of numbers: each case asks for a few of them only.
+    points: Any = range(law.low, law.high + 1) if isinstance(law, Whole) else law.window(0.0)[0]
+
+    def number(k: int) -> int | float:
+        return int(points[k]) if integral else float(points[k])
+
+    integral = law.integral
+    low, high = 0, len(points) - 1
+    while low < high:  # by halves: one after another, a thousand points would be half a million questions
+        middle = (low + high + 1) // 2
+        if ask(Literal(((draw, ONE),), -exact(number(middle)))):
+            low = middle
+        else:
+            high = middle - 1
+    return number(low)

@@ -48,6 +48,10 @@ def counting(node: ast.While) -> Counting | None:
             return _checked(test, False, add, False, [end])
         case [ast.AugAssign() as add, ast.If(test=test, body=[ast.Break() | ast.Return() as end], orelse=[])] if forever:
             return _checked(test, False, add, True, [end])
+        case [ast.If(test=test, body=[ast.AugAssign() as add], orelse=[ast.Break() | ast.Return() as end])] if forever:
+            return _checked(test, True, add, False, [end])
+        case [ast.If(test=test, body=[ast.Break() | ast.Return() as end], orelse=[ast.AugAssign() as add])] if forever:
+            return _checked(test, False, add, False, [end])
     return None
 
 

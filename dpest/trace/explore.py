@@ -25,7 +25,7 @@ from dpest.run.settings import Sides, keeping_sides
 from dpest.trace.against_program import SECONDS, SHARE, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
 from dpest.trace.columns import constant_key
-from dpest.trace.execute import execute, is_rewritten
+from dpest.trace.execute import Abandoned, execute, is_rewritten, returned
 from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.identity import check_identity
@@ -33,7 +33,7 @@ from dpest.trace.images import in_one_form
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.memory import nodes_forgotten
-from dpest.trace.outputs import Flat
+from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
 from dpest.trace.rounds import Loop, Step
@@ -166,6 +166,29 @@ def _few_or_together(
     return checked(forks, start)
 
 
+# Of a function that is called inside a run. Tossing coins until one fails, with chances 1 / k, takes 22 paths.
+_LIMITS_ALONE, _MORE_ALONE = Limits(paths=1_000, work=40_000, forks=0), 16
+
+
+def traced_alone(function: Callable[..., Any], args: tuple[Any, ...], loop_weight: LoopWeight) -> Trace:
+    """Every path of a call inside a run, as a program of its own."""
+    from dpest.trace.calls import call
+    from dpest.trace.samplers import applied
+
+    def program(run: Any) -> Flat:
+        chosen = call(function) if getattr(run, "together", False) else function
+        try:
+            return returned(run, applied(chosen), args, {})
+        except Abandoned:
+            return flatten(None)
+
+    search = _PathSearch(_LIMITS_ALONE, together=call(function) is not function)
+    if not search.explored(program, few=_MORE_ALONE):
+        raise BudgetExceeded("a function that is called has too many paths")
+    traced = search.found(loop_weight)
+    check_against_program(traced, program, SECONDS)
+    return traced
+
 
 def trace_on_unknown(
     mechanism: Callable[..., Any],
@@ -216,7 +239,8 @@ class _PathSearch:
             many = len(self.paths) + len(self.pending)
             if few and (many > few * FEW_PATHS or self.work > few * FEW_DECISIONS):
                 return False
-            if self.together and not self.joined and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
+            useless = self.together and not self.joined and not self.counted
+            if useless and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
                 raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
             self._follow(self.make(self.next(), self.pending, self.limits, rewrite, self.together, self.pool), program)
         return True
@@ -235,6 +259,8 @@ class _PathSearch:
         self.joined = self.joined or any(run.joined)
         self.counted = self.counted or run.counted
         drawn = tuple(run.draws[: run.drawn])
+        if run.log_left_out > -math.inf:
+            self.left_out.append((tuple(run.steps), run.log_left_out))
         path = Path(tuple(run.steps), run.released(output), conditions, drawn, run.guards, tuple(run.joined))
         if run.returned is not None:
             self.cycles.append((path, run.returned))

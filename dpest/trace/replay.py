@@ -46,6 +46,7 @@ class Replay:
 
     together = False
     counted = False  # whether a loop that only counts was one draw
+    log_left_out = -math.inf  # ln of what the laws of functions that were one draw leave out
 
     def __init__(self, draws: Sequence[Draw], joined: Sequence[bool] = (), pool: Pool | None = None) -> None:
         self.draws = list(draws)

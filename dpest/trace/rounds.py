@@ -27,6 +27,7 @@ from dpest.lang.nodes import Draw, Node, draws_of
 from dpest.lang.origins import root
 from dpest.lang.signature import signature
 from dpest.trace.literal import Literal
+from dpest.trace.liveness import is_live
 
 Step = tuple[Literal, ...]
 _MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
@@ -106,25 +107,42 @@ def _frames(end: CodeType) -> Iterator[FrameType]:
     while frame is not None and _ours(frame):
         frame = frame.f_back
     while frame is not None and frame.f_code is not end:
-        yield frame
+        if frame.f_globals.get("__name__") != "dpest.trace.samplers":  # which only hands on a call
+            yield frame
         frame = frame.f_back
 
 
 def _ours(frame: FrameType) -> bool:
     name = frame.f_globals.get("__name__", "")
-    return name in (Dist.__module__, "dpest.trace.forks", "dpest.trace.together", __name__)
+    return name in _OURS
+
+
+# Of those that look for the point of a value, what is left to look for shows in the condition itself.
+_OURS = (
+    *(Dist.__module__, "dpest.trace.forks", "dpest.trace.together", __name__),
+    *("dpest.lang.points", "dpest.lang.not_plain", "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"),
+)
 
 
 def _variables(frame: FrameType) -> dict[str, Any]:
-    """The local variables of a frame, and the global ones that its code names."""
-    shared = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}
-    return {**shared, **frame.f_locals}
+    """The local variables of a frame that are still read, and the global ones that its code names."""
+    code, at = frame.f_code, frame.f_lasti
+    shared = {name: frame.f_globals[name] for name in code.co_names if name in frame.f_globals}
+    return {**shared, **{name: x for name, x in frame.f_locals.items() if is_live(code, at, name)}}
 
 
 @lru_cache(maxsize=4096)
 def _in_while(code: CodeType, at: int) -> bool:
     """Whether a backward jump leads from beyond an instruction to before it."""
     return any(target <= at < offset + 2 for offset, target in _jumps(code)[0])
+
+
+@lru_cache(maxsize=512)
+def has_while(code: CodeType) -> bool:
+    """Whether a function has a loop that is no `for` loop."""
+    back, of_for = _jumps(code)
+    starts = {offset for offset, _ in of_for}
+    return any(target not in starts for _, target in back)
 
 
 @lru_cache(maxsize=4096)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from dpest.trace.liveness import noting_shared
 from dpest.trace.rewrite import RUNTIME, rewritten_body
 
 _FACTORY = "_dpest_factory"
@@ -53,7 +54,8 @@ def _rewritten(code: CodeType) -> CodeType | None:
             continue
         new = _compiled(rewritten_body(copy.deepcopy(node)), code, imports)
         # A name that is free in the old code and not in the new one, or the other way round, is one that we misread.
-        return new if new is not None and {*new.co_freevars} - {RUNTIME} == {*code.co_freevars} else None
+        fits = new is not None and {*new.co_freevars} - {RUNTIME} == {*code.co_freevars}
+        return noting_shared(new, code) if new is not None and fits else None
     return None
 
 

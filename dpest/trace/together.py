@@ -20,9 +20,10 @@ from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import TRUTHS, Node, is_node
 from dpest.lang.ufuncs import OPERATORS, boxed
-from dpest.trace import counting
-from dpest.trace.calls import call, harmless
+from dpest.trace import calls, counting
+from dpest.trace.calls import harmless
 from dpest.trace.replay import UNBOUND, Replay, Unusual
+from dpest.trace.samplers import is_value, sampled, sees_only_values
 
 __all__ = [
     "UNBOUND",
@@ -87,6 +88,11 @@ def both(
     found = run.attempt(sides)
     _LAST.set((test, found))
     return found is not None
+
+
+def call(function: Any) -> Any:
+    """What stands for a function that rewritten code calls."""
+    return sampled(function, calls.call(function))
 
 
 def values() -> Any:
@@ -280,9 +286,22 @@ def container(x: Any) -> Any:
 
 def pure(function: Any) -> Any:
     """A function that does nothing but return a value."""
-    if not harmless(function):
+    if harmless(function):
+        return call(function)
+    if not sees_only_values(function):
         raise Unusual
-    return call(function)
+    return _of_values(call(function))
+
+
+def _of_values(function: Any) -> Any:
+    """The function where its arguments are values, which it cannot change."""
+
+    def called(*args: Any, **keywords: Any) -> Any:
+        if not all(isinstance(x, Dist) or is_value(x) for x in (*args, *keywords.values())):
+            raise Unusual
+        return function(*args, **keywords)
+
+    return called
 
 
 def _run() -> Replay:

@@ -59,7 +59,8 @@ class AsWritten:
 
     def near(self, difference: Rational) -> bool:
         """Whether the rounding of the numbers on the way could change the sign of a difference."""
-        return not self.extent.exact and (self.extent.size >= _MOST_SIZE or abs(difference) <= ROUNDING * exact(self.extent.size))
+        size = self.extent.size
+        return not self.extent.exact and (not size < _MOST_SIZE or abs(difference) <= ROUNDING * exact(size))
 
     def size_beside(self, node: Node, k: int) -> float:
         """How large the numbers on the way are where a rounded value is k; 0 where continuous noise cancels in them."""

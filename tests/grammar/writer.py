@@ -66,7 +66,8 @@ class Writer:
                 return rng.choice(self.values)
             return self.data() if pick < 0.9 else self.number()
         a = self.expression(depth - 1)
-        match rng.choices(range(12), (5, 4, 2, 1, 1, 1.5, 1.5, 1, 1.5, 1.5, 1, 1))[0]:
+        plain_numbers = 0 if self.smooth else 0.5  # functions of `math` that ask for a float: discrete draws are enumerated
+        match rng.choices(range(14), (5, 4, 2, 1, 1, 1.5, 1.5, 1, 1.5, 1.5, 1, 1, plain_numbers, plain_numbers))[0]:
             case 0:
                 return f"({a} + {self.other(a, depth - 1)})"
             case 1:
@@ -90,6 +91,10 @@ class Writer:
                 return f"d.where({self.condition(depth - 1)}, {a}, {self.expression(depth - 1)})"
             case 10:
                 return f"({a} / {rng.choice(['2', '4', '10', '3'])})"
+            case 12:
+                return f"math.fsum([{a}, {self.expression(depth - 1)}, {self.number()}])"
+            case 13:
+                return f"math.copysign({plain(self.unit)}, {a})"
             case _:
                 return f"d.{rng.choice(['max', 'min', 'argmax', 'argmin'])}([{a}, {self.expression(depth - 1)}, {self.number()}])"
 
@@ -104,7 +109,7 @@ class Writer:
     def rounded(self, a: str) -> str:
         """A rounding of a value divided by a step."""
         if self.rng.random() < 0.15:
-            return f"round({a}, 1)"
+            return f"round({a}, {self.rng.choice([1, 1, 2])})"
         name = self.rng.choice(["round", "math.floor", "math.ceil", "math.trunc", "d.floor", "d.ceil"])
         return f"{name}({a} / {self.step()})"
 

@@ -116,6 +116,62 @@ def test_mechanisms_of_no_list_are_never_below_ten_thousand_adjacent_pairs() -> 
     print(check_questions(2, 10_000, 12))
 
 
+def table_of_passes(rng: random.Random) -> Any:
+    """A mechanism that releases a random function of which of three noisy values pass, a shared noisy threshold or not."""
+    noise = rng.choice([dpest.laplace, dpest.laplace, dpest.logistic, dpest.geometric])
+    scales = [rng.choice([1.0, 2.0, 4.0]) for _ in range(3)]
+    shared, released = rng.random() < 0.6, rng.random() < 0.2
+    signs = [rng.choice([1, 1, -1]) for _ in range(3)]
+    table = [rng.choice(["a", "b", "c"][: rng.choice([2, 3])]) for _ in range(8)]
+
+    def mechanism(queries: Any) -> Any:
+        threshold = noise(2.0) if shared else 0.0
+        passes = [c * q + noise(b) >= threshold for q, b, c in zip(queries, scales, signs, strict=True)]
+        told = table[sum(1 << k for k, passed in enumerate(passes) if passed)]
+        return (told, threshold + queries[0]) if released and shared else told
+
+    return mechanism
+
+
+def check_passes(seed: int, mechanisms: int, each: int) -> Counter[str]:
+    """Functions of passes, whose runs with one output are bounded together, beside random adjacent pairs."""
+    seen: Counter[str] = Counter()
+    for k in range(mechanisms):
+        rng = random.Random(f"passes {seed} {k}")
+        mechanism, adjacency = table_of_passes(rng), rng.choice(["linf", "linf", "l1", "monotone"])
+        try:
+            upper = upper_side(ProofQuestion(mechanism, {}, 3, adjacency, 1.0, None))
+        except ExactRefused:  # whole-number noise that is released beside a number that is not whole
+            continue
+        if upper.certificate is None:
+            continue
+        assert upper.certificate.check()
+        seen["together"] += any(step.pool for step in upper.certificate.steps)
+        bound = float(upper.certificate.bound)
+        for _ in range(each):
+            left = [rng.choice([-30.0, -4.0, -1.0, 0.0, 0.5, 1.0, 3.0, 30.0, rng.uniform(-6, 6)]) for _ in range(3)]
+            steps = [rng.choice([-1.0, 1.0]) for _ in range(3)]
+            if adjacency == "l1":
+                steps = [s if i == 1 else 0.0 for i, s in enumerate(steps)]
+            if adjacency == "monotone":
+                steps = [abs(s) for s in steps]
+            pair = Pair("", left, [a + s for a, s in zip(left, steps, strict=True)])
+            found = estimate_exactly(mechanism, [pair], {})
+            seen["pairs"] += 1
+            seen["close"] += found.lower >= 0.95 * bound
+            assert found.lower <= bound * (1 + 1e-9) + 1e-12, (seed, k, adjacency, pair, found.lower, bound)
+    return seen
+
+
+def test_functions_of_passes_are_never_below_an_adjacent_pair() -> None:
+    assert check_passes(1, 12, 5)["together"] >= 3
+
+
+@pytest.mark.slow
+def test_functions_of_passes_are_never_below_ten_thousand_adjacent_pairs() -> None:
+    print(check_passes(2, 500, 20))
+
+
 def check_gaussian(seed: int, pairs: int) -> Counter[str]:
     """delta(epsilon) of random adjacent pairs of mechanisms with Gaussian noise, beside the curve that is proved for all."""
     seen: Counter[str] = Counter()

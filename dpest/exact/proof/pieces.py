@@ -22,15 +22,15 @@ from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 _MOST_PIECES = 10  # of one row: 100 pairs of pieces
 _MOST_STEPS = 500  # for one row that is split: each is a linear program
 
-_Line = tuple[Rational, Rational]  # slope, constant
+_OnPiece = tuple[Rational, Rational]  # slope, constant
 
 
 @dataclass(frozen=True)
-class Piece:
+class RowPiece:
     """Values of a row between two ends, and the derived values there: variable -> affine function of the row."""
 
     within: Range
-    values: tuple[tuple[int, _Line], ...]
+    values: tuple[tuple[int, _OnPiece], ...]
 
     def range_of(self, variable: int) -> Range:
         """An interval that holds a derived value on the piece."""
@@ -73,7 +73,7 @@ def _derived_from_one(symbols: Symbols) -> dict[int, dict[int, Any]]:
     return out
 
 
-def _pieces_of(x: Draw, derived: Mapping[int, Any]) -> list[Piece] | None:
+def _pieces_of(x: Draw, derived: Mapping[int, Any]) -> list[RowPiece] | None:
     """The pieces of the row that is input x; None where what is derived from it alone does not go by pieces."""
     nodes = dict(derived)
     breaks: set[Rational] = set()
@@ -87,13 +87,13 @@ def _pieces_of(x: Draw, derived: Mapping[int, Any]) -> list[Piece] | None:
     inside = sorted(b for b in breaks if (low is None or b >= low) and (high is None or b <= high))
     if len(nodes) < 2 or len(inside) > _MOST_PIECES:
         return None
-    out: list[Piece] = []
+    out: list[RowPiece] = []
     for within, at in _spans(low, high, inside):
         values = tuple((v, _line(node, x, at)) for v, node in sorted(nodes.items()))
         if out and out[-1].values == values:
-            out[-1] = Piece((out[-1].within[0], within[1]), values)
+            out[-1] = RowPiece((out[-1].within[0], within[1]), values)
         else:
-            out.append(Piece(within, values))
+            out.append(RowPiece(within, values))
     return out if 1 < len(out) <= _MOST_PIECES else None
 
 
@@ -135,7 +135,7 @@ def _breaks(node: Any, x: Draw) -> set[Rational] | None:
     return out
 
 
-def _line(node: Any, x: Draw, at: Rational) -> _Line:
+def _line(node: Any, x: Draw, at: Rational) -> _OnPiece:
     """The affine function that the node is around x = at."""
     match node:
         case Draw():
@@ -169,7 +169,7 @@ def _true(node: Any, x: Draw, at: Rational) -> bool:
             return bool(node)
 
 
-def _moved_between(box: Box, i: int, pieces: Sequence[Piece]) -> list[Box]:
+def _moved_between(box: Box, i: int, pieces: Sequence[RowPiece]) -> list[Box]:
     """The box split by the pieces between which row i moves; differences that are equal in all derived values are one box."""
     moves = dict(box.moves)
     row = -1 - i
@@ -212,7 +212,7 @@ def _hull(a: Range, b: Range) -> Range:
     )
 
 
-def _held_at(box: Box, i: int, pieces: Sequence[Piece]) -> list[Box]:
+def _held_at(box: Box, i: int, pieces: Sequence[RowPiece]) -> list[Box]:
     """A box for each piece that row i, which is taken away or added, lies in."""
     known = [((-1 - i, p.within), *((v, p.range_of(v)) for v, _ in p.values)) for p in pieces]
     return [Box(box.name, box.moves, within) for within in known]

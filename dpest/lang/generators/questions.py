@@ -121,18 +121,13 @@ def isscalar(element: Any) -> bool:
 
 
 _CLOSE, _CLOSE_OF_NUMPY, _MEAN, _FMEAN, _ISSCALAR = math.isclose, np.isclose, statistics.mean, statistics.fmean, np.isscalar
-_FINITE: dict[Callable[[Any], Any], bool] = {
-    math.isnan: False,
-    math.isinf: False,
-    math.isfinite: True,
-    np.isnan: False,
-    np.isinf: False,
-    np.isfinite: True,
-}
+_NOT_FINITE: tuple[Callable[[Any], Any], ...] = (math.isnan, math.isinf, np.isnan, np.isinf)
+_FINITE: tuple[Callable[[Any], Any], ...] = (math.isfinite, np.isfinite)
 
 # By what they replace.
 QUESTIONS: dict[int, Any] = {
-    **{id(real): _about(real, finite) for real, finite in _FINITE.items()},
+    **{id(real): _about(real, False) for real in _NOT_FINITE},
+    **{id(real): _about(real, True) for real in _FINITE},
     id(_ISINSTANCE): of_type,
     id(_CLOSE): isclose,
     id(_CLOSE_OF_NUMPY): _isclose_of_numpy,

@@ -1,0 +1,88 @@
+"""Which local variables of a function are still read behind an instruction: the others are no part of its state.
+
+`while True: z = draw(); if z > 1: continue; ...` begins its second round with the z of the first, which nobody reads again.
+"""
+
+from __future__ import annotations
+
+import dis
+from functools import lru_cache
+from types import CodeType
+
+_ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
+_JUMPS_AWAY = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
+
+
+@lru_cache(maxsize=512)
+def _live_after(code: CodeType) -> dict[int, frozenset[str]] | None:
+    """The variables that are read behind each instruction before they are given a value; None where that is not known."""
+    if code.co_exceptiontable or code.co_flags & 0x20:  # an error may jump anywhere; a generator stops and goes on
+        return None
+    steps = list(dis.get_instructions(code))
+    following = [_following(i, steps) for i in range(len(steps))]
+    at = {step.offset: k for k, step in enumerate(steps)}
+    before: list[frozenset[str]] = [frozenset()] * len(steps)
+    after: list[frozenset[str]] = [frozenset()] * len(steps)
+    changed = True
+    while changed:
+        changed = False
+        for k in reversed(range(len(steps))):
+            after[k] = frozenset().union(*(before[at[t]] for t in following[k] if t in at))
+            read, given = _reads_and_gives(steps[k])
+            new = read | (after[k] - given)
+            changed, before[k] = changed or new != before[k], new
+    return {step.offset: after[k] for k, step in enumerate(steps)}
+
+
+def _following(k: int, steps: list[dis.Instruction]) -> list[int]:
+    """Where the program may go from an instruction."""
+    step = steps[k]
+    jumps = [step.argval] if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs else []
+    if step.opname in _ENDS:
+        return []
+    on = [] if step.opname in _JUMPS_AWAY or k + 1 == len(steps) else [steps[k + 1].offset]
+    return [*jumps, *on]
+
+
+def _reads_and_gives(step: dis.Instruction) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables that an instruction reads, and those that it gives a value."""
+    names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+    match step.opname:
+        case "STORE_FAST" | "STORE_FAST_STORE_FAST":
+            return frozenset(), frozenset(names)
+        case "STORE_FAST_LOAD_FAST":
+            return frozenset(names[1:]) - {names[0]}, frozenset(names[:1])
+        case "STORE_DEREF":
+            return frozenset(), frozenset(names)
+        case name if "FAST" in name or name in ("LOAD_DEREF", "LOAD_CLOSURE"):
+            return frozenset(x for x in names if isinstance(x, str)), frozenset()
+    return frozenset(), frozenset()
+
+
+_SHARED = "variables that functions of the author's share"
+
+
+def noting_shared(code: CodeType, own: CodeType) -> CodeType:
+    """Code that stands for the author's own, with a note of the variables that functions inside the author's share.
+
+    Functions that were added to it are called where they are made, and read what they share at once.
+    """
+    return code.replace(co_consts=(*code.co_consts, (_SHARED, *own.co_cellvars)))
+
+
+@lru_cache(maxsize=512)
+def _shared(code: CodeType) -> tuple[str, ...]:
+    for x in code.co_consts:
+        if type(x) is tuple and x[:1] == (_SHARED,):
+            return x[1:]
+    return code.co_cellvars
+
+
+def is_live(code: CodeType, at: int, name: str) -> bool:
+    """Whether a local variable may still be read behind an instruction; those that functions inside share always may."""
+    if name not in (*code.co_varnames, *code.co_cellvars) or name in _shared(code):
+        return True
+    known = _live_after(code)
+    while known is not None and at > 0 and at not in known:  # a call stops behind itself, in front of the next instruction
+        at -= 2
+    return known is None or at not in known or name in known[at]
