@@ -214,7 +214,7 @@ def test_the_dearest_steps_are_priced_again(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(upper, "cheaper_step", cheaper)
     cases = [SimpleNamespace(source=0, box=None), SimpleNamespace(source=0, box=None)]
-    region = SimpleNamespace(group=0)
+    region = SimpleNamespace(group=0, bare=())
     traced: Any = SimpleNamespace(cases=cases, programs=[[region]], input_laws={})
 
     def step(name: str, cost: int, case: int = 0, policy: Any = ()) -> Any:
