@@ -25,9 +25,11 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.lang.reach import reach
 from dpest.laws.discrete import Atoms, Whole
+from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, exact
 
 _MOST = 4096  # points that are listed: more ways than that are too many paths anyhow
+_POINT_STEPS = 25  # of ten microseconds: what a number takes with the code around it that asks for it: samplers on fractions
 
 
 def plain_point(value: Any) -> Any:
@@ -43,6 +45,7 @@ def number_at_points(value: Any) -> Any:
     draws = draws_of(value.node)
     if not draws or not all(is_integral(d) and has_listed_points(d) for d in draws):
         return value
+    spend_steps(_POINT_STEPS)
     try:
         return evaluate(value.node, {id(d): type(value)(d)._point() for d in draws})
     except (Undetermined, ArithmeticError):
