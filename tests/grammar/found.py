@@ -429,4 +429,21 @@ def mechanism(x):
 """,
         ([0], [-1]),
     ),
+    Program(
+        "post",
+        """
+def mechanism(x):
+    y0 = x[0] + d.laplace(1)
+    y1 = x[1] + d.laplace(1)
+    v1 = 1 * d.from_scipy(stats.t(3))
+    if (((y1) + v1) >= 2):
+        return 1
+    if (not ((y0) <= v1)):
+        return {'v': (y0), 'w': 'none' if (abs(v1) <= (v1 + (y1))) else None}
+    if (v1 <= -2):
+        pass
+    return (y0)
+""",
+        ([1, 2], [2, 2]),
+    ),
 )

@@ -87,7 +87,7 @@ def _density(f: Density, ray: Ray) -> Tail | None:
 def _moved(declared: Asymptote, slope: Rational, offset: Rational, start: float, value: float, error: float) -> Tail | None:
     """A declared asymptote at the distance slope * t + offset, with the value that it stands for at the start."""
     distance = float(slope) * start + float(offset)
-    if distance <= 0 or value == -math.inf:
+    if distance <= 0 or value == -math.inf or (declared.power and start <= 0):
         return None
     gap = 0.0 if declared.bursts else value - declared.at(distance)
     gap = 0.0 if abs(gap) <= 4e-15 * (1.0 + abs(value)) else gap
