@@ -130,6 +130,7 @@ def law(mechanism: Mechanism, data: Any, key: Callable[[Any], Any] = float) -> L
         return found
     found.family = family = first.family
     gaps = [(-mpf(1), family.support[0], family.support[1])]
+    weightless: list[Any] = []  # gaps whose weight is beyond the arithmetic, and still not zero: exp(-exp(2000))
     runs = 0
     for _ in range(MOST_CELLS):
         if not gaps:
@@ -145,11 +146,13 @@ def law(mechanism: Mechanism, data: Any, key: Callable[[Any], Any] = float) -> L
         for a, b in ((low, cell.low), (cell.high, high)):
             if a < b and (mass := family.mass(a, b)):
                 heapq.heappush(gaps, (-mass, a, b))
+            elif a < b:
+                weightless.append((mpf(0), a, b))
         if gaps and -gaps[0][0] < LEAST and runs > FEW:
             break
     found.rest += -sum((gap[0] for gap in gaps), mpf(0))
     ends = [gap for gap in gaps if math.isinf(gap[1]) or math.isinf(gap[2])]
-    found.unseen = any(_new_shapes(mechanism, data, found, gap, table, key) for gap in ends)
+    found.unseen = any(_new_shapes(mechanism, data, found, gap, table, key) for gap in (*ends, *weightless))
     return found
 
 

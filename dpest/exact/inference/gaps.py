@@ -41,7 +41,8 @@ def _width_error(low: Floats, high: Floats, scale: float) -> Floats:
     with np.errstate(invalid="ignore"):
         width = np.minimum(np.maximum(high - low, 1e-300), scale)
     size = np.where(np.isfinite(low), np.abs(low), 0.0) + np.where(np.isfinite(high), np.abs(high), 0.0)
-    return np.minimum(2.3e-16 * size / width, 1.0)
+    with np.errstate(over="ignore"):  # a width that is hardly a number: nothing is known
+        return np.minimum(2.3e-16 * size / width, 1.0)
 
 
 _EDGE = 4.6e-16  # two ends, each computed with two roundings of half a unit in the last place
