@@ -10,11 +10,11 @@ import dis
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from dpest.errors import UnsupportedOperation
-from dpest.lang.generators.places import is_authors
+from dpest.lang.generators.places import codes, is_authors, is_filled, names_in
 from dpest.lang.plain_numbers import own_numbers
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
@@ -64,13 +64,9 @@ def _codes(mechanism: Any) -> Iterator[CodeType]:
         seen.add(id(x))
         match x:
             case FunctionType():
-                codes = [x.__code__]
-                while codes:
-                    code = codes.pop()
-                    yield code
-                    codes += [c for c in code.co_consts if isinstance(c, CodeType)]
-                    todo += [x.__globals__[name] for name in code.co_names if name in x.__globals__]
-                todo += [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
+                yield from codes(x.__code__)
+                todo += [x.__globals__[name] for name in names_in(x.__code__) if name in x.__globals__]
+                todo += [cell.cell_contents for cell in x.__closure__ or () if is_filled(cell)]
             case MethodType():
                 todo += [x.__func__, type(x.__self__)]
             case type():
@@ -81,14 +77,6 @@ def _codes(mechanism: Any) -> Iterator[CodeType]:
                 todo += [x.func, *x.args]
             case _:
                 todo.append(type(x))
-
-
-def _filled(cell: CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
 
 
 @lru_cache(maxsize=1024)

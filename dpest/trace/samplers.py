@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dis
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -22,7 +22,7 @@ import numpy as np
 from dpest.errors import DpestError
 from dpest.lang.dist import RUN, Dist, fresh
 from dpest.lang.generators.conversions import CONVERSIONS
-from dpest.lang.generators.places import is_authors
+from dpest.lang.generators.places import codes, is_authors, names_in
 from dpest.lang.generators.standins import StandIn, seeded
 from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
@@ -113,7 +113,7 @@ def _seen(function: FunctionType, known: dict[int, Any]) -> tuple[Any, ...] | No
     """Every value beside its arguments that a function and those it calls can see; None where one of them can change."""
     known[id(function)] = function
     code = function.__code__
-    if len(known) > _MOST_FUNCTIONS or any(map(_changes, _codes(code))) or _REACH_OUT & _names(code) or _rebinds(code):
+    if len(known) > _MOST_FUNCTIONS or any(map(_changes, codes(code))) or _REACH_OUT & names_in(code) or _rebinds(code):
         return None
     if vars(function):  # attributes of a function are variables too
         return None
@@ -122,7 +122,7 @@ def _seen(function: FunctionType, known: dict[int, Any]) -> tuple[Any, ...] | No
         found += [c.cell_contents for c in function.__closure__ or () if c.cell_contents is not function]
     except ValueError:  # a variable that has no value yet
         return None
-    found += [function.__globals__[name] for name in sorted(_names(code)) if name in function.__globals__]
+    found += [function.__globals__[name] for name in sorted(names_in(code)) if name in function.__globals__]
     values: list[Any] = []
     for x in found:
         if type(x) is FunctionType and is_authors(x):
@@ -148,13 +148,6 @@ def _is_fixed(x: Any) -> bool:
     return x in (int, float, bool, str, Fraction) or any(x is c for c in CONVERSIONS.values()) or isinstance(x, np.ufunc)
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for x in code.co_consts:
-        if isinstance(x, CodeType):
-            yield from _codes(x)
-
-
 @lru_cache(maxsize=512)
 def _changes(code: CodeType) -> bool:
     return any(i.opname in _CHANGES for i in dis.get_instructions(code))
@@ -163,13 +156,8 @@ def _changes(code: CodeType) -> bool:
 @lru_cache(maxsize=512)
 def _rebinds(code: CodeType) -> bool:
     """Whether a function gives a variable of a function around it another value."""
-    steps = (i for c in _codes(code) for i in dis.get_instructions(c))
+    steps = (i for c in codes(code) for i in dis.get_instructions(c))
     return any(i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in code.co_freevars for i in steps)
-
-
-@lru_cache(maxsize=512)
-def _names(code: CodeType) -> frozenset[str]:
-    return frozenset(name for each in _codes(code) for name in each.co_names)
 
 
 @lru_cache(maxsize=512)
@@ -183,7 +171,7 @@ def _has_loop(function: FunctionType) -> bool:
         seen.add(id(x))
         if has_while(x.__code__):
             return True
-        held = [x.__globals__.get(name) for name in _names(x.__code__)]
+        held = [x.__globals__.get(name) for name in names_in(x.__code__)]
         todo += [y for y in held if type(y) is FunctionType and is_authors(y)][:_MOST_FUNCTIONS]
     return False
 
@@ -257,4 +245,3 @@ def _log_weight(literals: Sequence[Literal]) -> float | None:
         total += log_weight((literal,), bounds)
         bounds = narrowed(bounds, (literal,))
     return total
-

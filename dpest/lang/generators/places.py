@@ -113,35 +113,35 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
         yield Place((id(x), i), v, functools.partial(_put_default, x, i))
     yield from _items(x.__kwdefaults__ or {})
     if _home(x) not in _NOT_THE_AUTHORS:
-        yield from _named(x.__globals__, _names(x.__code__))
+        yield from _named(x.__globals__, names_in(x.__code__))
         yield from (_shadow(x.__globals__, name) for name in ("float", "int", "isinstance") if _converts(x, name))
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
     """The code of a function, and of those inside it."""
     yield code
     for x in code.co_consts:
         if isinstance(x, types.CodeType):
-            yield from _codes(x)
+            yield from codes(x)
 
 
 @functools.lru_cache(_MOST_LOOKED_AT)
-def _names(code: types.CodeType) -> frozenset[str]:
+def names_in(code: types.CodeType) -> frozenset[str]:
     """The names that a function and those inside it use."""
-    return frozenset(name for each in _codes(code) for name in each.co_names)
+    return frozenset(name for each in codes(code) for name in each.co_names)
 
 
 def _converts(x: types.FunctionType, name: str) -> bool:
     """Whether a function calls a built-in type by its name, and does not ask whether something is that very type."""
     held = x.__globals__.get(name)
     own = held is not None and getattr(held, "real", held) is not getattr(builtins, name)
-    return not own and name in _names(x.__code__) and _calls(x.__code__, name)
+    return not own and name in names_in(x.__code__) and _calls(x.__code__, name)
 
 
 # Programs that lead to a large library (mpmath, say) lead to thousands of functions, which every trace looks at again.
 @functools.lru_cache(_MOST_LOOKED_AT)
 def _calls(whole: types.CodeType, name: str) -> bool:
-    steps = [step for code in _codes(whole) for step in dis.get_instructions(code)]
+    steps = [step for code in codes(whole) for step in dis.get_instructions(code)]
     uses = [step for step in steps if step.opname == "LOAD_GLOBAL" and step.argval == name]
     called = [step for step in uses if (step.arg or 0) & 1]  # the compiler makes room for a call
     return bool(called) and (len(called) == len(uses) or not any(step.opname == "IS_OP" for step in steps))
@@ -184,6 +184,15 @@ def _of_slots(x: Any) -> Iterator[Place]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if not name.startswith("__") and hasattr(x, name):
                 yield Place((id(x), name), getattr(x, name), functools.partial(object.__setattr__, x, name))
+
+
+def is_filled(cell: types.CellType) -> bool:
+    """Whether a variable that functions share has a value by now."""
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 def is_authors(x: Any) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dpest.lang.generators.places import is_filled
+
 Generators = tuple[np.random.Generator | np.random.RandomState | random.Random, ...]
 _DEPTH = 4  # levels of objects inside objects: a generator deeper down is not looked for
 _OWNERS_OF_GLOBALS = ("numpy", "random", "scipy", "math", "dpest")  # their generators are seeded as global state
@@ -88,7 +90,7 @@ def _parts(thing: Any) -> Sequence[Any]:
     if isinstance(thing, plain | np.random.Generator | np.random.RandomState | random.Random):
         return ()
     parts: list[Any] = [getattr(thing, name, None) for name in ("__self__", "func", "args", "__wrapped__")]
-    parts += [cell.cell_contents for cell in getattr(thing, "__closure__", None) or () if _filled(cell)]
+    parts += [cell.cell_contents for cell in getattr(thing, "__closure__", None) or () if is_filled(cell)]
     parts += list(getattr(thing, "__defaults__", None) or ())
     parts += _named(thing)
     parts += list(getattr(thing, "__dict__", {}).values())
@@ -102,11 +104,3 @@ def _named(function: Any) -> list[Any]:
     used = [known[name] for name in names if name in known]
     modules = [m for m in used if isinstance(m, ModuleType) and m.__name__.split(".")[0] not in _OWNERS_OF_GLOBALS]
     return used + [vars(module)[name] for module in modules for name in names if name in vars(module)]
-
-
-def _filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
