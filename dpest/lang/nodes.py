@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, assert_never, cast
 
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
@@ -291,6 +291,27 @@ def children(node: Node) -> tuple[Any, ...]:
             return (condition, yes, no)
         case Product(left=left, right=right) | Quotient(left=left, right=right):
             return (left, right)
+
+
+def rebuilt(node: Node, value: Callable[[Any], Any], truth: Callable[[Any], Any]) -> Any:
+    """The node computed from other values: `value` changes numbers and `truth` conditions; affine parts are left as they are."""
+    match node:
+        case Not():
+            return replace(node, value=truth(node.value))
+        case All():
+            return replace(node, values=tuple(map(truth, node.values)))
+        case Rounded() | Function():
+            return replace(node, value=value(node.value))
+        case Extreme() | ArgExtreme() | Ranked() | Apply():
+            return replace(node, values=tuple(map(value, node.values)))
+        case Where():
+            return replace(node, condition=truth(node.condition), yes=value(node.yes), no=value(node.no))
+        case Product() | Quotient():
+            return replace(node, left=value(node.left), right=value(node.right))
+        case Draw() | Linear() | Compare():
+            return node
+        case _:
+            assert_never(node)
 
 
 def ancestors(*roots: Any) -> Iterator[Node]:

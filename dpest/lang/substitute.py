@@ -4,29 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
-from dpest.lang.nodes import (
-    All,
-    Apply,
-    ArgExtreme,
-    Compare,
-    Draw,
-    Extreme,
-    Function,
-    Linear,
-    Node,
-    Not,
-    Product,
-    Quotient,
-    Ranked,
-    Rounded,
-    Where,
-    Written,
-    combine,
-    is_node,
-    linear,
-)
+from dpest.lang.nodes import Compare, Linear, Node, Rounded, Written, combine, is_node, linear, rebuilt
 
 
 def substituted(x: Any, known: Mapping[int, Any]) -> Any:
@@ -58,25 +38,11 @@ class _Substitution:
 
     def _rebuilt(self, node: Node) -> Any:
         match node:
-            case Draw():
-                return node
             case Linear():
                 return self._linear(node)
             case Compare(value=value):
                 return replace(node, value=self._linear(value), written=self._written(node.written))
-            case Not(value=value):
-                return replace(node, value=self.of(value))
-            case Function(value=value):
-                return replace(node, value=self.of(value))
-            case Rounded(value=value):
-                return replace(node, value=self.of(value), written=self._written(node.written))
-            case All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values):
-                return replace(node, values=tuple(self.of(v) for v in values))
-            case Apply(values=values):
-                return replace(node, values=tuple(self.of(v) for v in values))
-            case Where(condition=condition, yes=yes, no=no):
-                return replace(node, condition=self.of(condition), yes=self.of(yes), no=self.of(no))
-            case Product(left=left, right=right) | Quotient(left=left, right=right):
-                return replace(node, left=self.of(left), right=self.of(right))
+            case Rounded(written=written):
+                return replace(rebuilt(node, self.of, self.of), written=self._written(written))
             case _:
-                assert_never(node)
+                return rebuilt(node, self.of, self.of)
