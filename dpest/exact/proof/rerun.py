@@ -161,8 +161,7 @@ class _Rerun:
         program = self.certificate.programs[self.case.target]
         out: dict[int, float] = {}
         for step in self._steps(regions):
-            bare = [r for r in program[step.target].rows if not any(v >= 0 for v, _ in r.terms)]
-            if step.apart is not None or not all(_slack(r, (), after) >= 0 for r in bare):
+            if step.apart is not None or not all(_slack(r, (), after) >= 0 for r in program[step.target].bare):
                 continue
             if step.policy is not None:
                 out.update({v: float(s.exactly({i: known[change(i)] for i, _ in s.terms})) for v, s in step.policy.items()})
