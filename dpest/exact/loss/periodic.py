@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpest.exact.inference.changed import fixed
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Density, Factor, Integral
 from dpest.exact.inference.rays import reads
 from dpest.exact.loss.blocks import Block, BlockLaw
-from dpest.exact.loss.pieces import MOST, Piece, Y, fixed
+from dpest.exact.loss.pieces import MOST, Piece, Y
 from dpest.laws.discrete import Geometric
 from dpest.laws.law import Continuous
 from dpest.laws.scipy_law import ScipyDiscrete
