@@ -13,10 +13,10 @@ from dpest.exact.proof.corners import corners_fault
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, known_rows, whole_variable
 from dpest.exact.proof.policy import Policy, cost_of, is_whole
 from dpest.exact.proof.pools import pool_fault
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.storage import digest_of
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ZERO, Rational, exact
 
 NOTHING = number(ZERO)

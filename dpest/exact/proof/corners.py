@@ -14,9 +14,9 @@ from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import Shifts
 from dpest.exact.proof.folding import Known, solve_folded
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row, Terms
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ZERO, Rational
 
 MOST_MIXED = 8  # inputs whose corners are looked at, 256 of them

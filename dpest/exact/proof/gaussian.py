@@ -16,12 +16,12 @@ from typing import Any, TypeAlias, TypeVar
 from dpest.exact.proof.cells import by_cell
 from dpest.exact.proof.cross import apart
 from dpest.exact.proof.merge import contradiction
-from dpest.exact.proof.ranges import Range, ends
 from dpest.exact.proof.regions import Region, Released, Row, Terms
 from dpest.exact.proof.upper import ProofQuestion, Traced
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
+from dpest.numerics.ranges import Range, ends
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 ColumnName: TypeAlias = tuple[str, int]  # ("d", input): its change; ("q", input): its value; ("1", 0): a constant

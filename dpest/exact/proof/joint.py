@@ -16,9 +16,9 @@ from dpest.exact.proof.folding import Known
 from dpest.exact.proof.parts import Folded, Part
 from dpest.exact.proof.policy import Policy, PolicyColumns, cost_of, costs_at_vertices, mixed_inputs
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 _MOST_CORNERS = 40  # that are added; most programs need fewer than ten

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row, drawn
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import Rational
 
 

@@ -28,9 +28,9 @@ from dpest.exact.proof.corners import Corner, Corners, all_corners, allowed, cha
 from dpest.exact.proof.folding import Known, solve_folded
 from dpest.exact.proof.maxima import without_transitive
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row, Terms
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _MOST_OWN = 7  # draws with a threshold: 3^7 corners of the triangles

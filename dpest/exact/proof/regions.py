@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import MOST_CASES, Affine, Constant, Floor, LeafValue, expand, pinned_leaves
-from dpest.exact.proof.ranges import Range, ends
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.nodes import Draw, is_node
 from dpest.lang.origins import is_joined, root, steps_of
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
+from dpest.numerics.ranges import Range, ends
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Path

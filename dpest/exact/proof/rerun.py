@@ -13,11 +13,11 @@ import numpy as np
 
 from dpest.exact.proof.corners import between
 from dpest.exact.proof.cross import change
-from dpest.exact.proof.ranges import NOTHING
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.lang.nodes import Draw, Node
 from dpest.lang.plain import evaluate
 from dpest.laws.law import Law
+from dpest.numerics.ranges import NOTHING
 from dpest.numerics.rationals import Rational, exact
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import execute

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import ExactRefused
-from dpest.exact.proof.ranges import floats, range_of
+from dpest.exact.proof.ranges import range_of
 from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, ancestors, combine, is_integral, is_node, linear, rebuilt
 from dpest.lang.signature import making
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
+from dpest.numerics.ranges import floats
 from dpest.run.settings import Sides
 from dpest.trace.explore import Trace, trace_on_unknown
 from dpest.trace.limits import Limits
