@@ -27,7 +27,7 @@ from dpest.exact.inference.factors import (
     Indicator,
     Integral,
 )
-from dpest.exact.inference.rays import Ray, Tail, reads
+from dpest.exact.inference.rays import Ray, Tail
 from dpest.exact.loss.blocks import BlockLaw
 from dpest.laws.asymptote import Asymptote
 from dpest.laws.law import Continuous, Discrete
@@ -218,13 +218,13 @@ def within(f: Factor, y: Floats, middle: Floats) -> tuple[Floats, Floats | float
 def _positive(f: Factor, y: Rational) -> bool:
     match f:
         case Indicator(bound=bound):
-            return bool(reads({Y: y}, bound.expression) > 0)
+            return bool(bound.expression.exactly({Y: y}) > 0)
         case Density(law=law, place=place) if isinstance(law, Continuous):
-            x = reads({Y: y}, place)
+            x = place.exactly({Y: y})
             return bool(law.support[0] < x < law.support[1])
         case Between(law=law) if isinstance(law, Continuous):
-            low = max([law.support[0], *(reads({Y: y}, e) for e in f.lowers)])
-            return bool(low < min([law.support[1], *(reads({Y: y}, e) for e in f.uppers)]))
+            low = max([law.support[0], *(e.exactly({Y: y}) for e in f.lowers)])
+            return bool(low < min([law.support[1], *(e.exactly({Y: y}) for e in f.uppers)]))
     logs, _ = f.log({Y: np.array([float(y)])})
     return bool(np.ravel(logs)[0] > -np.inf)
 
