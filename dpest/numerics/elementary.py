@@ -244,7 +244,7 @@ def _ndtri(p: gmpy2.mpfr) -> gmpy2.mpfr:
     return x if lower else -x
 
 
-class _Form(NamedTuple):
+class _Parameterless(NamedTuple):
     """A function without a parameter: its value in many digits, and ln of the size of its derivative."""
 
     precise: Callable[[gmpy2.mpfr], gmpy2.mpfr]
@@ -252,21 +252,21 @@ class _Form(NamedTuple):
 
 
 _FORMS = {
-    Kind.EXPM1: _Form(gmpy2.expm1, lambda x: x),
-    Kind.LOG1P: _Form(gmpy2.log1p, lambda x: -np.log1p(x)),
-    Kind.TANH: _Form(gmpy2.tanh, lambda x: -2 * _log_cosh(x)),
-    Kind.ARCTANH: _Form(gmpy2.atanh, lambda x: -np.log1p(-x * x)),
-    Kind.ARCTAN: _Form(gmpy2.atan, lambda x: -np.log1p(x * x)),
-    Kind.TAN: _Form(gmpy2.tan, lambda x: -2 * np.log(np.cos(x))),
-    Kind.SINH: _Form(gmpy2.sinh, _log_cosh),
-    Kind.ARCSINH: _Form(gmpy2.asinh, lambda x: -np.log(np.hypot(1.0, x))),
-    Kind.EXPIT: _Form(lambda x: 1 / (1 + gmpy2.exp(-x)), lambda x: -np.abs(x) - 2 * np.log1p(np.exp(-np.abs(x)))),
-    Kind.LOGIT: _Form(lambda x: gmpy2.log(x) - gmpy2.log1p(-x), lambda x: -np.log(x) - np.log1p(-x)),
-    Kind.NDTR: _Form(lambda x: gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2, lambda x: -0.5 * (x * x + _LOG_2PI)),
-    Kind.NDTRI: _Form(_ndtri, lambda x: 0.5 * (special.ndtri(x) ** 2 + _LOG_2PI)),
-    Kind.RECIPROCAL: _Form(lambda x: 1 / x, lambda x: -2 * np.log(np.abs(x))),
-    Kind.FOLDED_LOG: _Form(lambda x: -gmpy2.log1p(-abs(x)) * gmpy2.sign(x), lambda x: -np.log1p(-np.abs(x))),
-    Kind.UNFOLDED: _Form(lambda x: -gmpy2.expm1(-abs(x)) * gmpy2.sign(x), lambda x: -np.abs(x)),
+    Kind.EXPM1: _Parameterless(gmpy2.expm1, lambda x: x),
+    Kind.LOG1P: _Parameterless(gmpy2.log1p, lambda x: -np.log1p(x)),
+    Kind.TANH: _Parameterless(gmpy2.tanh, lambda x: -2 * _log_cosh(x)),
+    Kind.ARCTANH: _Parameterless(gmpy2.atanh, lambda x: -np.log1p(-x * x)),
+    Kind.ARCTAN: _Parameterless(gmpy2.atan, lambda x: -np.log1p(x * x)),
+    Kind.TAN: _Parameterless(gmpy2.tan, lambda x: -2 * np.log(np.cos(x))),
+    Kind.SINH: _Parameterless(gmpy2.sinh, _log_cosh),
+    Kind.ARCSINH: _Parameterless(gmpy2.asinh, lambda x: -np.log(np.hypot(1.0, x))),
+    Kind.EXPIT: _Parameterless(lambda x: 1 / (1 + gmpy2.exp(-x)), lambda x: -np.abs(x) - 2 * np.log1p(np.exp(-np.abs(x)))),
+    Kind.LOGIT: _Parameterless(lambda x: gmpy2.log(x) - gmpy2.log1p(-x), lambda x: -np.log(x) - np.log1p(-x)),
+    Kind.NDTR: _Parameterless(lambda x: gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2, lambda x: -0.5 * (x * x + _LOG_2PI)),
+    Kind.NDTRI: _Parameterless(_ndtri, lambda x: 0.5 * (special.ndtri(x) ** 2 + _LOG_2PI)),
+    Kind.RECIPROCAL: _Parameterless(lambda x: 1 / x, lambda x: -2 * np.log(np.abs(x))),
+    Kind.FOLDED_LOG: _Parameterless(lambda x: -gmpy2.log1p(-abs(x)) * gmpy2.sign(x), lambda x: -np.log1p(-np.abs(x))),
+    Kind.UNFOLDED: _Parameterless(lambda x: -gmpy2.expm1(-abs(x)) * gmpy2.sign(x), lambda x: -np.abs(x)),
 }
 
 EXP, LOG = Elementary(Kind.EXP), Elementary(Kind.LOG)
