@@ -58,9 +58,6 @@ class FixedLaw(Law):
     def log_density(self, x: npt.ArrayLike) -> Floats:
         raise AssertionError("a law that is only named has no density")
 
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        raise AssertionError("a law that is only named has no distribution function")
-
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         raise AssertionError("a law that is only named cannot be sampled")
 
