@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
-from dpest.lang.nodes import Compare, Linear, Node, Rounded, Written, combine, is_node, linear, rebuilt
+from dpest.lang.nodes import (
+    All,
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Not,
+    Product,
+    Quotient,
+    Ranked,
+    Rounded,
+    Where,
+    Written,
+    combine,
+    is_node,
+    linear,
+)
 
 
 def substituted(x: Any, known: Mapping[int, Any]) -> Any:
@@ -46,3 +66,24 @@ class _Substitution:
                 return replace(rebuilt(node, self.of, self.of), written=self._written(written))
             case _:
                 return rebuilt(node, self.of, self.of)
+
+
+def rebuilt(node: Node, value: Callable[[Any], Any], truth: Callable[[Any], Any]) -> Any:
+    """The node computed from other values: `value` changes numbers and `truth` conditions; affine parts are left as they are."""
+    match node:
+        case Not():
+            return replace(node, value=truth(node.value))
+        case All():
+            return replace(node, values=tuple(map(truth, node.values)))
+        case Rounded() | Function():
+            return replace(node, value=value(node.value))
+        case Extreme() | ArgExtreme() | Ranked() | Apply():
+            return replace(node, values=tuple(map(value, node.values)))
+        case Where():
+            return replace(node, condition=truth(node.condition), yes=value(node.yes), no=value(node.no))
+        case Product() | Quotient():
+            return replace(node, left=value(node.left), right=value(node.right))
+        case Draw() | Linear() | Compare():
+            return node
+        case _:
+            assert_never(node)

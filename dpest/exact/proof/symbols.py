@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from dpest.errors import ExactRefused
 from dpest.exact.proof.ranges import range_of
-from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, ancestors, combine, is_integral, is_node, linear, rebuilt
+from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, ancestors, combine, is_integral, is_node, linear
 from dpest.lang.signature import making
+from dpest.lang.substitute import rebuilt
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
 from dpest.numerics.ranges import floats
