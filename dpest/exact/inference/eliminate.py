@@ -15,10 +15,11 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.asymptotics import product_asymptotes
+from dpest.exact.inference.changed import fixed
 from dpest.exact.inference.component import Component, LoopRounds, between
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
-from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
+from dpest.exact.inference.factors import Answer, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory
 from dpest.laws.law import Continuous, Law
 from dpest.laws.panels import Panels, tabulate
@@ -167,7 +168,7 @@ class _State:
             return replace(b, expression=substituted(b.expression, v, value), smooth=b.smooth or smooth)
 
         self.bounds = [without(b) if b.expression.coefficient(v) else b for b in self.bounds]
-        self.factors = [_factor_substituted(f, v, value) for f in self.factors]
+        self.factors = [fixed(f, v, value) for f in self.factors]
 
     def tidy(self) -> None:
         """Settles bounds without draws, and merges draws that occur only as one sum."""
@@ -268,24 +269,3 @@ class _Number(Factor):
 
 def _width(law: Law) -> float:
     return law.scale if isinstance(law, Continuous) else 0.0
-
-
-def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
-    if v not in f.scope:
-        return f
-    match f:
-        case Between():
-            return replace(
-                f,
-                lowers=tuple(substituted(e, v, value) for e in f.lowers),
-                uppers=tuple(substituted(e, v, value) for e in f.uppers),
-            )
-        case Density():
-            return replace(f, place=substituted(f.place, v, value))
-        case Identity():
-            return replace(f, expression=substituted(f.expression, v, value))
-        case Indicator():
-            return Indicator(replace(f.bound, expression=substituted(f.bound.expression, v, value)))
-    raise AssertionError(f"equations are solved before anything is integrated: {f}")
-
-

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 from dpest.exact.proof.policy import is_whole
-from dpest.exact.proof.regions import Region, Released, Row, Terms, scaled_row, with_rows
+from dpest.exact.proof.regions import Region, Released, Row, Terms, drawn, scaled_row, with_rows
 from dpest.exact.proof.symbols import Symbols, UnknownInput
 from dpest.lang.nodes import Draw, Extreme, Linear, Pick
 from dpest.laws.law import Law
@@ -230,8 +230,8 @@ def _numbered(
 
     new_rows = sorted((Row(named(r.terms), r.constant, r.strict) for r in rows), key=lambda r: (r.terms, r.constant))
     new_released = tuple(Released(named(r.terms), r.constant, r.offset) for r in released)
-    used = {v for terms in (*(r.terms for r in new_rows), *(r.terms for r in new_released)) for v, _ in terms if v >= 0}
-    return Region(key, tuple(new_rows), new_released, tuple((v, laws[v]) for v in sorted(used)), group)
+    used = sorted(drawn(new_rows, new_released))
+    return Region(key, tuple(new_rows), new_released, tuple((v, laws[v]) for v in used), group)
 
 
 def _node(maximum: Maximum, symbols: Symbols) -> Extreme:

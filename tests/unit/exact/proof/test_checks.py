@@ -183,14 +183,19 @@ def test_outputs_are_independent_on_one_path_without_conditions_on_either_side()
 # -- groups of outputs -------------------------------------------------------------------------------------------------
 
 
+class Told(tuple[int, ...]):
+    """A region that rests on no input alone."""
+
+    bare = ()
+
+
 def grouped(monkeypatch: pytest.MonkeyPatch, paths: int, groups: int, each: int, conditions: tuple[int, ...] = ()) -> Any:
     """The regions of `groups` outputs with `each` regions; every path is the same."""
     path = SimpleNamespace(conditions=conditions)
     monkeypatch.setattr(upper, "output_groups", lambda _: [[g] for g in range(groups)])
     monkeypatch.setattr(
-        upper, "regions", lambda _path, _variables, positions, g, _most: [(g, *positions, k) for k in range(each)]
+        upper, "regions", lambda _path, _variables, positions, g, _most: [Told((g, *positions, k)) for k in range(each)]
     )
-    monkeypatch.setattr(upper, "cell", lambda _: ())
     return upper._grouped(SimpleNamespace(paths=[path] * paths), None, 100)  # type: ignore[arg-type]
 
 
