@@ -115,6 +115,12 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
             f"noise that everybody knows: the mechanism sets a seed itself, {words}, and what it draws from there on is the same "
             "in every run, so that it hides nothing; leave the seed out, or take the generator as a parameter"
         )
+    rounded_off = max((t.rounded_off for t in traces), default=0.0)
+    if rounded_off > 0:
+        yield (
+            "a uniform number is looked up in a table of cumulative probabilities, which miss 1 by "
+            f"{rounded_off:.2g}, by rounding: what the program does above the last of them is left out"
+        )
     if not any(path.drawn or path.conditions or any(path.draws) for t in traces for path in t.paths):
         yield "the mechanism made no draw: its output is the same in every run, and tells inputs apart wherever it differs"
 

@@ -12,7 +12,7 @@ from dpest.lang.nodes import Draw, Node
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
 from dpest.trace.limits import Limits
-from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options
+from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options, rounded_off
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
@@ -68,6 +68,7 @@ class TraceRun(Replay):
         self.opened = branch.opened
         self.abandoned = False
         self.returned: int | None = None
+        self.rounded_off = 0.0
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
@@ -114,6 +115,7 @@ class TraceRun(Replay):
         """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
         known = implied(literal, self.bounds)
         if known is not None:
+            self.rounded_off = max(self.rounded_off, float(rounded_off(literal, self.bounds)))
             return known
         yes, no = log_chances(literal, self.bounds)
         self._count_fork(max(yes, no))

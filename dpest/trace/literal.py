@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 
 from dpest.lang.nodes import Draw
 from dpest.lang.origins import at_root
+from dpest.laws.continuous import Uniform
 from dpest.laws.law import Continuous, Discrete
-from dpest.numerics.rationals import ONE, Rational, exact
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 DrawDirection = tuple[tuple[Draw, Rational], ...]
 
@@ -162,7 +163,31 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
         return True
     if high is not None and (high < bound or (literal.smooth and high == bound)):
         return False
-    return None
+    return flipped if rounded_off(literal, bounds) else None
+
+
+# In units of 2^-53 of the width of a uniform law. Sums of 100 probabilities that should be 1 were seen to miss it by up to 14, of
+# 20 by 7: half of it loses tables of a few hundred entries, twice of it gains tables that nobody writes.
+_ROUNDING = exact(32 * 2.0**-53)
+
+
+def rounded_off(literal: Literal, bounds: Bounds) -> Rational:
+    """The chance that a uniform number lies above the last of several rising bounds, where that is a matter of rounding; else 0.
+
+    Programs that look a uniform number up in a table of cumulative probabilities add them up in floating point, so that the last
+    bound may be 1 - 1e-16 instead of 1. What lies above it is no outcome that the author wrote. A single bound is never taken
+    for a table: `u < 1 - 1e-16` alone stands as it is.
+    """
+    direction, bound, _ = literal.direction
+    draw = direction[0][0]
+    if len(direction) != 1 or not isinstance(draw.law, Uniform):
+        return ZERO
+    below = ends(bounds.get(direction, FREE))[0]
+    if below is None or not below < bound:
+        return ZERO
+    end = exact(draw.law.high)
+    share = (end - bound) / (end - exact(draw.law.low))
+    return share if ZERO < share <= _ROUNDING else ZERO
 
 
 def _minus(x: Rational | None) -> Rational | None:
