@@ -20,7 +20,7 @@ from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
 from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory
-from dpest.laws.law import Continuous, Law
+from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import Floats
@@ -267,7 +267,9 @@ class _Number(Factor):
 
 
 def _width(law: Law) -> float:
-    return law.scale if isinstance(law, Continuous) else 0.0
+    if isinstance(law, Continuous):
+        return law.scale
+    return math.inf if isinstance(law, Discrete) and not law.finite else 0.0  # what is left to sum is then finite, and tails are those of one draw
 
 
 def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
