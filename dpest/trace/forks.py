@@ -101,7 +101,7 @@ class TraceRun(Replay):
 
     def _look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
-        now = visit(condition, len(self.steps), returned.__code__)
+        now = visit(condition, len(self.steps), returned.__code__, self.bounds)
         if now is None:
             return
         known = self.visits.get(now.state, ())[-MOST_VISITS:]

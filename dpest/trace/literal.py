@@ -155,7 +155,7 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
     direction, bound, flipped = literal.direction
     known = bounds.get(direction)
     if known is None:
-        return None
+        return _by_single_draws(literal, bounds) if len(literal.terms) > 1 else None
     low, high = ends(known)
     if flipped:
         low, high, bound = _minus(high), _minus(low), -bound
@@ -188,6 +188,39 @@ def rounded_off(literal: Literal, bounds: Bounds) -> Rational:
     end = exact(draw.law.high)
     share = (end - bound) / (end - exact(draw.law.low))
     return share if ZERO < share <= _ROUNDING else ZERO
+
+
+def _by_single_draws(literal: Literal, bounds: Bounds) -> bool | None:
+    """Whether what is known of each draw alone decides an inequality between several; None where it does not."""
+    low = _end_within(literal, bounds, lower=True)
+    if low is not None and low >= 0:
+        return True
+    high = _end_within(literal, bounds, lower=False)
+    return False if high is not None and (high < 0 or (literal.smooth and high == 0)) else None
+
+
+def _end_within(literal: Literal, bounds: Bounds, *, lower: bool) -> Rational | None:
+    """The smallest (or largest) value of terms + constant wherever each draw may still lie; None where it is infinite."""
+    total = literal.constant
+    for draw, c in literal.terms:
+        end = _last_of(draw, bounds, lower=(c > 0) == lower)
+        if end is None:
+            return None
+        total += c * end
+    return total
+
+
+def _last_of(draw: Draw, bounds: Bounds, *, lower: bool) -> Rational | None:
+    """The smallest (or largest) number that a draw may still be; None where there is no such end."""
+    if draw.law.unknown:
+        return None
+    side = 0 if lower else 1
+    known = None if draw.origin is not None else ends(bounds.get(((draw, ONE),), FREE))[side]
+    end = draw.law.support[side]
+    if math.isinf(end):
+        return known
+    last = exact(end)
+    return last if known is None else max(last, known) if lower else min(last, known)
 
 
 def _minus(x: Rational | None) -> Rational | None:

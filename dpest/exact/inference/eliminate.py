@@ -269,7 +269,8 @@ class _Number(Factor):
 def _width(law: Law) -> float:
     if isinstance(law, Continuous):
         return law.scale
-    return math.inf if isinstance(law, Discrete) and not law.finite else 0.0  # what is left to sum is then finite, and tails are those of one draw
+    # With the unbounded one solved for, what is left to sum is finite, and tails are those of one draw.
+    return math.inf if isinstance(law, Discrete) and not law.finite else 0.0
 
 
 def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
