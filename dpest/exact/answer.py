@@ -127,19 +127,19 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
 
 def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = None) -> Comparison:
     """The losses between two programs, with the upper ends that alignments prove where the engine's own are open."""
-    alignments = _alignments(left, right, measures)
-    found = compare(left, right, measures, alignments)
+    aligned = alignments(left, right, measures)
+    found = compare(left, right, measures, aligned)
     losses = found.forward, found.backward
     if left is not right and not any(map(is_open, losses)):
         return found
-    bounds = (0.0, 0.0) if left is right else alignments().bound()  # a program cannot be told from itself
+    bounds = (0.0, 0.0) if left is right else aligned().bound()  # a program cannot be told from itself
     if bounds is None:
         return found
     forward, backward = (below(x, bound) for x, bound in zip(losses, bounds, strict=True))
     return replace(found, forward=forward, backward=backward)
 
 
-def _alignments(left: Trace, right: Trace, measures: Measures | None) -> Callable[[], OtherProof]:
+def alignments(left: Trace, right: Trace, measures: Measures | None = None) -> Callable[[], OtherProof]:
     """The alignments of the two programs, once they are asked for."""
 
     @cache
