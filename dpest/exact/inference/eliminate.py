@@ -19,7 +19,7 @@ from dpest.exact.inference.component import Component, LoopRounds, between
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
 from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
-from dpest.exact.inference.feasible import contradictory
+from dpest.exact.inference.feasible import contradictory, without_implied
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.effort import spend_steps
@@ -125,7 +125,8 @@ class _State:
         factors: list[Factor] = [replace(f, power=k) for f, k in component.folded]
         factors.sort(key=repr)
         factors += [WholeIndicator(e) for e in sorted(component.wholes, key=repr)]
-        return _State(dict(enumerate(component.laws)), sorted(component.bounds, key=repr), factors, {})
+        bounds = without_implied(sorted(component.bounds, key=repr))
+        return _State(dict(enumerate(component.laws)), bounds, factors, {})
 
     def merged_equations(self, component: Component) -> list[Expr]:
         """The equations, short ones first, with sums of draws that have a closed form merged."""
