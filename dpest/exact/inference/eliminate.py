@@ -20,6 +20,7 @@ from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
 from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory, without_implied
+from dpest.laws.images import Moved
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.effort import spend_steps
@@ -150,7 +151,7 @@ class _State:
         if smooth and not any(v < 0 for v, _ in equation.terms):
             return False  # an equation between continuous draws holds with probability zero
         # The widest is solved for: what is left to integrate is then narrow.
-        pivot = min(smooth or draws, key=lambda v: (self._degree(v), -_width(self.laws[v]), v))
+        pivot = min(smooth or draws, key=lambda v: (_peaked(self.laws[v]), self._degree(v), -_width(self.laws[v]), v))
         value = solved(equation, pivot)
         law = self.laws.pop(pivot)
         if smooth:
@@ -265,6 +266,11 @@ class _Number(Factor):
 
     def log(self, values: object) -> Answer:
         return np.asarray(self.log_value), self.error
+
+
+def _peaked(law: Law) -> bool:
+    """Whether a density may be infinite: it is left to integrate, over the draw that it is a function of."""
+    return isinstance(law, Moved) and law.peaked
 
 
 def _width(law: Law) -> float:

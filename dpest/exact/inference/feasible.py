@@ -64,7 +64,7 @@ def _difference(b: Bound) -> tuple[tuple[int, int], Rational] | None:
     terms = b.expression.terms
     if len(terms) != 2 or terms[0][1] != -terms[1][1]:
         return None
-    (u, c), (v, d) = terms if terms[0][1] > 0 else terms[::-1]
+    (u, c), (v, _) = terms if terms[0][1] > 0 else terms[::-1]
     return (u, v), b.expression.constant / c
 
 

@@ -105,7 +105,7 @@ def test_bounds_that_are_left_out_follow_from_the_others(start: int) -> None:
             for v, c in gone.expression.terms:
                 goal[v] = float(c)
             least = linprog(goal, A_ub=a, b_ub=ends, bounds=[(None, None)] * 5)
-            smallest = float("inf") if least.status == 2 else least.fun if least.status == 0 else -float("inf")
+            smallest = {0: least.fun, 2: float("inf")}.get(least.status, -float("inf"))
             assert smallest + float(gone.expression.constant) >= -1e-9
 
 
