@@ -37,7 +37,7 @@ from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
 from dpest.trace.rounds import Loop, Step
-from dpest.trace.series import Loops
+from dpest.trace.series import Loops, check_weights
 from dpest.trace.settled import settled
 
 
@@ -306,6 +306,8 @@ class _PathSearch:
         missing = [_most(mass, loops.on(steps), loop_weight) for steps, mass in self.left_out]
         cycles = tuple(path for path, _ in self.cycles)
         unexplored = float(log_sum(np.array(missing)))
+        if cycles and loop_weight is not None and not any(path.guards for path in paths):
+            check_weights(((path.conditions, path.loops) for path in paths), math.exp(unexplored), loop_weight)
         return Trace(
             paths, unexplored, cycles, together=self.together, counted=self.counted, rounded_off=self.rounded_off
         )

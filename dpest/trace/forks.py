@@ -9,6 +9,7 @@ from typing import Any
 
 from dpest.errors import BudgetExceeded
 from dpest.lang.nodes import Draw, Node
+from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
 from dpest.trace.limits import Limits
@@ -16,7 +17,7 @@ from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weigh
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
-from dpest.trace.rounds import Step, Visit, returns_to, visit
+from dpest.trace.rounds import Step, Visit, kept_in_a_loop, returns_to, visit
 
 Rewrite = Callable[[Node], Any]
 MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
@@ -87,6 +88,8 @@ class TraceRun(Replay):
         if k == len(self.prints):
             self.prints.append(seen)
             self._look_back(condition)
+        for draw in kept_in_a_loop(condition, returned.__code__):
+            point(draw, self)
         outcome = self.settle(condition if self.rewrite is None else self.rewrite(condition))
         self.outcomes.append(outcome)
         return outcome

@@ -26,12 +26,14 @@ from dpest.lang.generators.standins import StandIn, seeded
 from dpest.lang.nodes import Draw, Node, draws_of, is_integral
 from dpest.lang.origins import root
 from dpest.lang.plain import Undetermined, evaluate
+from dpest.lang.points import has_listed_points
 from dpest.lang.signature import signature
 from dpest.numerics.rationals import ONE
 from dpest.trace.literal import FREE, Bounds, Literal, ends
 from dpest.trace.liveness import is_live
 
 Step = tuple[Literal, ...]
+_FEW = 16  # how far apart points are that are told apart: a loop with as many states takes a second or two
 _MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
 
 
@@ -67,9 +69,11 @@ def visit(condition: Node, steps: int, end: CodeType, bounds: Bounds) -> Visit |
     if seeded():  # the state of a generator that the run seeded is not seen
         return None
     frames = list(_frames(end))
-    if not frames or not any(_in_while(f.f_code, f.f_lasti) for f in frames) or any(_in_for(f.f_code, f.f_lasti) for f in frames):
+    if not _in_while_alone(frames):
         return None
     seen = _Snapshot(bounds)
+    if seen.point(condition) is not None:  # decided already: it may be the second question about one value in one place
+        return None
     try:
         state = (
             tuple((f.f_code, f.f_lasti, seen.of(_variables(f))) for f in frames),
@@ -79,6 +83,22 @@ def visit(condition: Node, steps: int, end: CodeType, bounds: Bounds) -> Visit |
         return Visit(state, tuple(seen.draws.values()), steps)
     except (_Hidden, TypeError, ValueError, RecursionError):
         return None
+
+
+def kept_in_a_loop(condition: Node, end: CodeType) -> list[Draw]:
+    """The draws of a comparison of two values with few points inside a `while` loop: best looked at point by point.
+
+    A loop that keeps the best of what it drew is then in one of a few states; otherwise every round is a state of its own.
+    """
+    draws = draws_of(condition)
+    few = len(draws) == 2 and all(has_listed_points(d) and d.law.support[1] - d.law.support[0] <= _FEW for d in draws)
+    return draws if few and _in_while_alone(list(_frames(end))) else []
+
+
+def _in_while_alone(frames: list[FrameType]) -> bool:
+    """Whether the author's code stands inside a `while` loop, and inside no `for` loop."""
+    inside = any(_in_while(f.f_code, f.f_lasti) for f in frames)
+    return inside and not any(_in_for(f.f_code, f.f_lasti) for f in frames)
 
 
 def returns_to(now: Visit, earlier: Visit, steps: list[Step]) -> bool:
@@ -193,7 +213,7 @@ class _Snapshot:
                 return ("by name", id(x))  # what a replay does not make anew
             case type():
                 return ("by name", id(x), self._fields(x))
-        point = self._point(x.node) if isinstance(x, Dist) else None
+        point = self.point(x.node) if isinstance(x, Dist) else None
         if point is not None:
             return self.of(point)
         if id(x) in self.objects:
@@ -206,7 +226,7 @@ class _Snapshot:
         plain = (int, float, str, list, dict, set, tuple, np.ndarray)
         return tuple((k, self.of(v)) for k, v in vars(x).items() if isinstance(v, plain) and not k.startswith("__"))
 
-    def _point(self, node: Node) -> Any:
+    def point(self, node: Node) -> Any:
         """The number that the conditions taken so far leave of a discrete value; None where they leave more."""
         known: dict[int, int] = {}
         for draw in draws_of(node):
