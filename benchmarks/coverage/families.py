@@ -8,6 +8,7 @@ from benchmarks.coverage import (
     arrays,
     broken,
     coins,
+    habits,
     idioms,
     linear,
     local,
@@ -32,6 +33,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "In other idioms": idioms.CASES,
     "Arrays, shares and shuffles": arrays.CASES,
     "Coins, checks and arrays in place": coins.CASES,
+    "From another list": habits.CASES,
     "Broken on purpose": broken.CASES,
 }
 

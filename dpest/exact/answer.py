@@ -115,25 +115,31 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
             f"noise that everybody knows: the mechanism sets a seed itself, {words}, and what it draws from there on is the same "
             "in every run, so that it hides nothing; leave the seed out, or take the generator as a parameter"
         )
+    rounded_off = max((t.rounded_off for t in traces), default=0.0)
+    if rounded_off > 0:
+        yield (
+            "a uniform number is looked up in a table of cumulative probabilities, which miss 1 by "
+            f"{rounded_off:.2g}, by rounding: what the program does above the last of them is left out"
+        )
     if not any(path.drawn or path.conditions or any(path.draws) for t in traces for path in t.paths):
         yield "the mechanism made no draw: its output is the same in every run, and tells inputs apart wherever it differs"
 
 
 def aligned_comparison(left: Trace, right: Trace, measures: Measures | None = None) -> Comparison:
     """The losses between two programs, with the upper ends that alignments prove where the engine's own are open."""
-    alignments = _alignments(left, right, measures)
-    found = compare(left, right, measures, alignments)
+    aligned = alignments(left, right, measures)
+    found = compare(left, right, measures, aligned)
     losses = found.forward, found.backward
     if left is not right and not any(map(is_open, losses)):
         return found
-    bounds = (0.0, 0.0) if left is right else alignments().bound()  # a program cannot be told from itself
+    bounds = (0.0, 0.0) if left is right else aligned().bound()  # a program cannot be told from itself
     if bounds is None:
         return found
     forward, backward = (below(x, bound) for x, bound in zip(losses, bounds, strict=True))
     return replace(found, forward=forward, backward=backward)
 
 
-def _alignments(left: Trace, right: Trace, measures: Measures | None) -> Callable[[], OtherProof]:
+def alignments(left: Trace, right: Trace, measures: Measures | None = None) -> Callable[[], OtherProof]:
     """The alignments of the two programs, once they are asked for."""
 
     @cache

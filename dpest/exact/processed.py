@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpest.errors import DpestError
-from dpest.exact.answer import aligned_comparison, collector_paused
+from dpest.exact.answer import aligned_comparison, alignments, collector_paused
 from dpest.exact.inference.paths import log_repeats
 from dpest.exact.loss.opened import Reach, affine_only, opened, reach_of
 from dpest.inputs.pairs import Pair
@@ -49,13 +49,22 @@ def _bound(sides: Sequence[Trace], reach: Reach) -> tuple[float, int] | None:
     """The loss of both traces taken apart as far as `reach` says, and the number of values in one output."""
     try:
         (left, count), (right, other) = (opened(t, reach) for t in sides)
-        if not count and not other:  # nothing to take apart: the engine has said what it can
-            return None
-        found = aligned_comparison(left, right)
+        # Where there is nothing to take apart, the engine has said what it can.
+        upper = _compared(left, right) if count or other else math.inf
+        if upper == math.inf:
+            upper = max(alignments(left, right)().bound() or (math.inf,))
     except DpestError:
         return None
-    upper = max(found.forward.upper, found.backward.upper)
     return (upper, max(count, other)) if math.isfinite(upper) else None
+
+
+def _compared(left: Trace, right: Trace) -> float:
+    """The larger upper end of both directions; infinite where the engine does not reach."""
+    try:
+        found = aligned_comparison(left, right)
+    except DpestError:
+        return math.inf
+    return max(found.forward.upper, found.backward.upper)
 
 
 def with_bound(result: Result, bound: Processed) -> Result:
@@ -65,7 +74,11 @@ def with_bound(result: Result, bound: Processed) -> Result:
     if upper >= result.upper:
         return result
     values = "noisy value" if bound.values == 1 else f"{bound.values} noisy values"
-    note = f"upper bound: at most the loss of the {values} that the output is computed from, which is known exactly"
+    note = (
+        f"upper bound: at most the loss of the {values} that the output is computed from, which is known exactly"
+        if bound.values
+        else "upper bound: a shift of the noise carries the outputs of one input to those of the other, at this cost"
+    )
     notes = (*(n for n in result.notes if not n.startswith("no upper bound")), note)
     epsilon, lower = min(result.epsilon, upper), min(result.lower, upper)
     return replace(result, epsilon=epsilon, lower=lower, upper=upper, pairs=pairs, notes=notes)

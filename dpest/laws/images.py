@@ -124,11 +124,26 @@ class Moved(Continuous):
         """Whether it grows with X."""
         return self.function.rising == (self.factor > 0)
 
-    def _back(self, y: npt.ArrayLike) -> Floats:
+    def back(self, y: npt.ArrayLike) -> Floats:
         """X, from values of the function."""
         low, high = self.support
         inner = self._undo.values(np.clip(np.asarray(y, float), low, high))
         return np.asarray((inner - self.offset) / self.factor)
+
+    @cached_property
+    def peaked(self) -> bool:
+        """Whether its density may be infinite at an end that X comes to, as that of a square is at zero."""
+        ends = np.array([e for e in self.support if math.isfinite(e)])
+        with np.errstate(all="ignore"):
+            return bool(np.any((self._undo.log_slope(ends) == np.inf) & np.isfinite(self.back(ends))))
+
+    def values(self, x: Floats) -> Floats:
+        """The function's values where X is x."""
+        return self.function.values(self.factor * x + self.offset)
+
+    def on_base(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The ends of an interval as ends of X, the lower one first."""
+        return (self.back(low), self.back(high)) if self.rising else (self.back(high), self.back(low))
 
     @cached_property
     def _domain(self) -> tuple[float, float]:
@@ -189,7 +204,7 @@ class Moved(Continuous):
         y = np.asarray(y, float)
         low, high = self.support
         with np.errstate(invalid="ignore"):
-            out = self.law.log_density(self._back(y)) + self._undo.log_slope(np.clip(y, low, high)) - math.log(abs(self.factor))
+            out = self.law.log_density(self.back(y)) + self._undo.log_slope(np.clip(y, low, high)) - math.log(abs(self.factor))
         return np.where((y > low) & (y < high), out, -np.inf)
 
     def log_cdf(self, y: npt.ArrayLike) -> Floats:
@@ -200,12 +215,12 @@ class Moved(Continuous):
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         ends = (low, high) if self.rising else (high, low)
-        inside = self.law.log_interval(*(self._back(e) for e in ends))
+        inside = self.law.log_interval(*(self.back(e) for e in ends))
         return np.where(np.asarray(low, float) < np.asarray(high, float), inside, -np.inf)
 
     def interval_error(self, low: Floats, high: Floats, out: Floats) -> Floats | float:
         ends = (low, high) if self.rising else (high, low)
-        return self.law.interval_error(self._back(ends[0]), self._back(ends[1]), out)
+        return self.law.interval_error(self.back(ends[0]), self.back(ends[1]), out)
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         return self.function.values(self.factor * np.asarray(self.law.sample(rng, size), float) + self.offset)

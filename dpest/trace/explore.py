@@ -37,7 +37,7 @@ from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
 from dpest.trace.rounds import Loop, Step
-from dpest.trace.series import Loops
+from dpest.trace.series import Loops, check_weights
 from dpest.trace.settled import settled
 
 
@@ -77,6 +77,7 @@ class Trace:
     counted: bool = False  # whether a loop that only counts is one draw
     whole: bool = True  # whether the paths are all there are; not where a program is cut down to some of its runs
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
+    rounded_off: float = 0.0  # the most that a table of cumulative probabilities misses 1 by (`literal.rounded_off`)
 
 
 # Up to here forks are cheaper than anything else, and known best. Above, the sides of `if` statements are kept together where
@@ -228,6 +229,7 @@ class _PathSearch:
         self.pool: Pool = {}
         self.joined = False  # whether sides came together anywhere
         self.counted = False
+        self.rounded_off = 0.0
         self.pending = [Branch()]
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
@@ -259,6 +261,7 @@ class _PathSearch:
         spend_steps(1 + run.called // 8)  # most are replayed, which costs little
         self.joined = self.joined or any(run.joined)
         self.counted = self.counted or run.counted
+        self.rounded_off = max(self.rounded_off, run.rounded_off)
         drawn = tuple(run.draws[: run.drawn])
         if run.log_left_out > -math.inf:
             self.left_out.append((tuple(run.steps), run.log_left_out))
@@ -302,7 +305,12 @@ class _PathSearch:
         paths = tuple(replace(path, loops=loops.on(path.steps)) if self.cycles else path for path in self.paths)
         missing = [_most(mass, loops.on(steps), loop_weight) for steps, mass in self.left_out]
         cycles = tuple(path for path, _ in self.cycles)
-        return Trace(paths, float(log_sum(np.array(missing))), cycles, together=self.together, counted=self.counted)
+        unexplored = float(log_sum(np.array(missing)))
+        if cycles and loop_weight is not None and not any(path.guards for path in paths):
+            check_weights(((path.conditions, path.loops) for path in paths), math.exp(unexplored), loop_weight)
+        return Trace(
+            paths, unexplored, cycles, together=self.together, counted=self.counted, rounded_off=self.rounded_off
+        )
 
 
 def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None) -> float:

@@ -9,14 +9,15 @@ from typing import Any
 
 from dpest.errors import BudgetExceeded
 from dpest.lang.nodes import Draw, Node
+from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
 from dpest.trace.limits import Limits
-from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options
+from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options, rounded_off
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
-from dpest.trace.rounds import Step, Visit, returns_to, visit
+from dpest.trace.rounds import Step, Visit, kept_in_a_loop, returns_to, visit
 
 Rewrite = Callable[[Node], Any]
 MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
@@ -68,6 +69,7 @@ class TraceRun(Replay):
         self.opened = branch.opened
         self.abandoned = False
         self.returned: int | None = None
+        self.rounded_off = 0.0
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
@@ -86,6 +88,8 @@ class TraceRun(Replay):
         if k == len(self.prints):
             self.prints.append(seen)
             self._look_back(condition)
+        for draw in kept_in_a_loop(condition, returned.__code__):
+            point(draw, self)
         outcome = self.settle(condition if self.rewrite is None else self.rewrite(condition))
         self.outcomes.append(outcome)
         return outcome
@@ -100,7 +104,7 @@ class TraceRun(Replay):
 
     def _look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
-        now = visit(condition, len(self.steps), returned.__code__)
+        now = visit(condition, len(self.steps), returned.__code__, self.bounds)
         if now is None:
             return
         known = self.visits.get(now.state, ())[-MOST_VISITS:]
@@ -114,6 +118,7 @@ class TraceRun(Replay):
         """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
         known = implied(literal, self.bounds)
         if known is not None:
+            self.rounded_off = max(self.rounded_off, float(rounded_off(literal, self.bounds)))
             return known
         yes, no = log_chances(literal, self.bounds)
         self._count_fork(max(yes, no))

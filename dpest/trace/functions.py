@@ -21,6 +21,7 @@ from dpest.lang.nodes import (
     Linear,
     Node,
     Pick,
+    Product,
     Quotient,
     Relation,
     Written,
@@ -107,6 +108,19 @@ def holds(relation: Relation, x: float) -> bool:
 
 
 # -- one comparison ----------------------------------------------------------------------------------------------------
+
+
+def product_compared(relation: Relation, node: Node, c: Rational, decide: Callable[[Any], bool]) -> bool:
+    """A multiple of a product compared with zero: the signs of its factors decide."""
+    assert isinstance(node, Product)
+
+    def direction(x: Any) -> int:
+        value = linear(x)
+        if decide(Compare(Relation.GT, value)):
+            return 1
+        return 0 if decide(Compare(Relation.EQ, value)) else -1
+
+    return sign(relation, c * direction(node.left) * direction(node.right))
 
 
 def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[Any], bool]) -> Compare | bool | None:

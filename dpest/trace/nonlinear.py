@@ -75,7 +75,7 @@ def _quotient(left: Any, right: Any, path: OnPath) -> Linear:
 
 
 def _product(left: Any, right: Any, path: OnPath) -> Linear:
-    known = folded(left, right) or gaussian_of(left, right)
+    known = known_product(left, right)
     if known is not None:
         return known
     a, b = path.affine(left), path.affine(right)
@@ -84,6 +84,11 @@ def _product(left: Any, right: Any, path: OnPath) -> Linear:
     if has_finitely_many_points(a) and not (has_finitely_many_points(b) and len(b.terms) < len(a.terms)):
         a, b = b, a
     return scaled(a, exact(path.pinned(b, "a product of random values")))
+
+
+def known_product(left: Any, right: Any) -> Linear | None:
+    """A product that is one draw of a known law; None for others."""
+    return folded(left, right) or gaussian_of(left, right)
 
 
 def quotient(top: Linear, bottom: Linear) -> Linear:

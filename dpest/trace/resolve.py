@@ -42,9 +42,9 @@ from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.reach import reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pinned_draws, point, settled
-from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, without_function
+from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
 from dpest.trace.literal import Literal
-from dpest.trace.nonlinear import nonlinear
+from dpest.trace.nonlinear import known_product, nonlinear
 from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
@@ -136,6 +136,9 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
         moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
         if moved is not None:
             return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
+    product = value.terms[0][0] if len(value.terms) == 1 and not value.constant else None
+    if isinstance(product, Product) and known_product(product.left, product.right) is None:
+        return product_compared(relation, *value.terms[0], partial(decide, ask=ask))
     inside = both_sides(condition)
     if inside is not None:
         return _compared(inside, ask, became)

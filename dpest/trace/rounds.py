@@ -23,13 +23,17 @@ import numpy as np
 
 from dpest.lang.dist import Dist
 from dpest.lang.generators.standins import StandIn, seeded
-from dpest.lang.nodes import Draw, Node, draws_of
+from dpest.lang.nodes import Draw, Node, draws_of, is_integral
 from dpest.lang.origins import root
+from dpest.lang.plain import Undetermined, evaluate
+from dpest.lang.points import has_listed_points
 from dpest.lang.signature import signature
-from dpest.trace.literal import Literal
+from dpest.numerics.rationals import ONE
+from dpest.trace.literal import FREE, Bounds, Literal, ends
 from dpest.trace.liveness import is_live
 
 Step = tuple[Literal, ...]
+_FEW = 16  # how far apart points are that are told apart: a loop with as many states takes a second or two
 _MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
 
 
@@ -57,17 +61,19 @@ class Loop:
     cycles: tuple[Cycle, ...]
 
 
-def visit(condition: Node, steps: int, end: CodeType) -> Visit | None:
+def visit(condition: Node, steps: int, end: CodeType, bounds: Bounds) -> Visit | None:
     """The state of the author's code at a decision; None outside `while` loops, and where it cannot be seen.
 
-    `end` is the code that called the author's function.
+    `end` is the code that called the author's function; a value that `bounds` fix to one point is that point.
     """
     if seeded():  # the state of a generator that the run seeded is not seen
         return None
     frames = list(_frames(end))
-    if not frames or not any(_in_while(f.f_code, f.f_lasti) for f in frames) or any(_in_for(f.f_code, f.f_lasti) for f in frames):
+    if not _in_while_alone(frames):
         return None
-    seen = _Snapshot()
+    seen = _Snapshot(bounds)
+    if seen.point(condition) is not None:  # decided already: it may be the second question about one value in one place
+        return None
     try:
         state = (
             tuple((f.f_code, f.f_lasti, seen.of(_variables(f))) for f in frames),
@@ -77,6 +83,22 @@ def visit(condition: Node, steps: int, end: CodeType) -> Visit | None:
         return Visit(state, tuple(seen.draws.values()), steps)
     except (_Hidden, TypeError, ValueError, RecursionError):
         return None
+
+
+def kept_in_a_loop(condition: Node, end: CodeType) -> list[Draw]:
+    """The draws of a comparison of two values with few points inside a `while` loop: best looked at point by point.
+
+    A loop that keeps the best of what it drew is then in one of a few states; otherwise every round is a state of its own.
+    """
+    draws = draws_of(condition)
+    few = len(draws) == 2 and all(has_listed_points(d) and d.law.support[1] - d.law.support[0] <= _FEW for d in draws)
+    return draws if few and _in_while_alone(list(_frames(end))) else []
+
+
+def _in_while_alone(frames: list[FrameType]) -> bool:
+    """Whether the author's code stands inside a `while` loop, and inside no `for` loop."""
+    inside = any(_in_while(f.f_code, f.f_lasti) for f in frames)
+    return inside and not any(_in_for(f.f_code, f.f_lasti) for f in frames)
 
 
 def returns_to(now: Visit, earlier: Visit, steps: list[Step]) -> bool:
@@ -168,7 +190,8 @@ class _Snapshot:
     A replay makes its objects anew: they are the same if they hold the same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
         self.draws: dict[int, Draw] = {}
         self.numbers: dict[int, int] = {}
         self.objects: dict[int, int] = {}
@@ -190,6 +213,9 @@ class _Snapshot:
                 return ("by name", id(x))  # what a replay does not make anew
             case type():
                 return ("by name", id(x), self._fields(x))
+        point = self.point(x.node) if isinstance(x, Dist) else None
+        if point is not None:
+            return self.of(point)
         if id(x) in self.objects:
             return ("again", self.objects[id(x)])
         self.objects[id(x)] = len(self.objects)
@@ -199,6 +225,22 @@ class _Snapshot:
         """What a class holds beside its methods: a counter there is state."""
         plain = (int, float, str, list, dict, set, tuple, np.ndarray)
         return tuple((k, self.of(v)) for k, v in vars(x).items() if isinstance(v, plain) and not k.startswith("__"))
+
+    def point(self, node: Node) -> Any:
+        """The number that the conditions taken so far leave of a discrete value; None where they leave more."""
+        known: dict[int, int] = {}
+        for draw in draws_of(node):
+            if not is_integral(draw):
+                return None
+            span = zip(ends(self.bounds.get(((draw, ONE),), FREE)), draw.law.support, strict=True)
+            low, high = (float(end if end is not None else last) for end, last in span)
+            if low != high:
+                return None
+            known[id(draw)] = int(low)
+        try:
+            return evaluate(node, known)
+        except (Undetermined, ArithmeticError):
+            return None
 
     def _random(self, x: Dist) -> Any:
         self.draws.update((id(d), d) for d in draws_of(x.node) if id(d) not in self.numbers)

@@ -20,8 +20,9 @@ from dpest.exact.inference.component import Component, LoopRounds, between
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, solved, substituted
 from dpest.exact.inference.factors import Answer, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
-from dpest.exact.inference.feasible import contradictory
-from dpest.laws.law import Continuous, Law
+from dpest.exact.inference.feasible import contradictory, without_implied
+from dpest.laws.images import Moved
+from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import Floats
@@ -126,7 +127,8 @@ class _State:
         factors: list[Factor] = [replace(f, power=k) for f, k in component.folded]
         factors.sort(key=repr)
         factors += [WholeIndicator(e) for e in sorted(component.wholes, key=repr)]
-        return _State(dict(enumerate(component.laws)), sorted(component.bounds, key=repr), factors, {})
+        bounds = without_implied(sorted(component.bounds, key=repr))
+        return _State(dict(enumerate(component.laws)), bounds, factors, {})
 
     def merged_equations(self, component: Component) -> list[Expr]:
         """The equations, short ones first, with sums of draws that have a closed form merged."""
@@ -150,7 +152,7 @@ class _State:
         if smooth and not any(v < 0 for v, _ in equation.terms):
             return False  # an equation between continuous draws holds with probability zero
         # The widest is solved for: what is left to integrate is then narrow.
-        pivot = min(smooth or draws, key=lambda v: (self._degree(v), -_width(self.laws[v]), v))
+        pivot = min(smooth or draws, key=lambda v: (_peaked(self.laws[v]), self._degree(v), -_width(self.laws[v]), v))
         value = solved(equation, pivot)
         law = self.laws.pop(pivot)
         if smooth:
@@ -267,5 +269,13 @@ class _Number(Factor):
         return np.asarray(self.log_value), self.error
 
 
+def _peaked(law: Law) -> bool:
+    """Whether a density may be infinite: it is left to integrate, over the draw that it is a function of."""
+    return isinstance(law, Moved) and law.peaked
+
+
 def _width(law: Law) -> float:
-    return law.scale if isinstance(law, Continuous) else 0.0
+    if isinstance(law, Continuous):
+        return law.scale
+    # With the unbounded one solved for, what is left to sum is finite, and tails are those of one draw.
+    return math.inf if isinstance(law, Discrete) and not law.finite else 0.0

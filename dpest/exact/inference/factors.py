@@ -17,6 +17,7 @@ import numpy as np
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.expressions import Expr, Values, distinct, meetings, number, plus, single, solved, substituted
 from dpest.exact.inference.gaps import differences, edge_error, log_gap
+from dpest.laws.images import Moved
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import Floats, log_sum
@@ -263,10 +264,15 @@ class Integral(Factor):
         low = np.maximum(_rowwise([e.at(values) for e in self.lowers], rows, -np.inf, np.maximum), first)
         high = np.minimum(_rowwise([e.at(values) for e in self.uppers], rows, np.inf, np.minimum), last)
         columns = np.clip(columns, low[:, None], np.maximum(low, high)[:, None])
+        moved = law if isinstance(law, Moved) and law.peaked and not self._widths else None
+        if moved is not None:  # over the value that it is a function of, whose density is bounded
+            law = moved.law
+            low, high = moved.on_base(low, high)
+            columns = moved.back(columns)
 
         def log_f(row: RowNumbers, x: Floats) -> Answer:
             here = {v: np.asarray(a)[row][:, None] for v, a in values.items()}
-            here[self.draw] = x
+            here[self.draw] = x if moved is None else moved.values(x)
             out = law.log_density(x)
             error = np.asarray(law.error + law.noise(x, out))
             with np.errstate(over="ignore"):  # two logarithms near -1e308 add up to that of zero

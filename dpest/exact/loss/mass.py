@@ -56,7 +56,7 @@ class TotalMass:
         if self._total is None:
             return
         for mass, trace in zip(self._total, (left, right), strict=True):
-            if trace.cycles or not trace.whole:
+            if not trace.whole:
                 continue
             least = 1.0 - math.exp(min(0.0, trace.log_unexplored))
             if not least - _OFF <= mass <= 1.0 + _OFF:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from scipy import integrate
 from scipy.special import expit, logit, ndtri
 from scipy.stats import norm
 
@@ -246,3 +248,21 @@ def test_exp_of_noise_and_more_noise_against_mpmath() -> None:
     reached = max(abs(float(mpmath.log(density(1.0, y) / density(0.0, y)))) for y in (1.0, 3.0, 10.0, 40.0))
     assert reached <= r.upper + 1e-9
     assert r.upper == pytest.approx(1.0, rel=1e-12)  # the loss of the noisy value that it is computed from
+
+
+def test_a_variance_from_two_noisy_moments_is_integrated_over_the_mean() -> None:
+    # Rung: an integral. The density of a square is infinite at zero; over the mean itself the integrand is bounded.
+    def variance(moments: tuple[float, float]) -> Any:
+        mean, square = (m + dpest.laplace(0.5) for m in moments)
+        return square - mean**2
+
+    def density(y: float, mean: float, square: float) -> float:
+        places = sorted({mean, *([-math.sqrt(square - y), math.sqrt(square - y)] if y < square else [])})
+        edges = [mean - 20, *places, mean + 20]
+        both = lambda w: math.exp(-2 * abs(w - mean) - 2 * abs(y + w * w - square))  # noqa: E731
+        return sum(integrate.quad(both, a, b, epsabs=0, epsrel=1e-12, limit=400)[0] for a, b in itertools.pairwise(edges))
+
+    pair = (0.65, 0.525), (0.4, 0.275)
+    result = dpest.estimate(variance, pair, method="exact")
+    shown = max(abs(math.log(density(y, *pair[0]) / density(y, *pair[1]))) for y in (-6.0, -2.0, 0.05, 1.0))
+    assert shown - 1e-9 <= result.lower <= result.upper <= 1.0 + 1e-9

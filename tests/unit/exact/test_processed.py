@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dpest
+from dpest.exact import answer
 
 L = dpest.laplace
 
@@ -93,3 +94,18 @@ def test_a_method_may_see_the_data() -> None:
         return dpest.apply(holder.moved, L(1.0))
 
     assert sampled(mechanism).upper == math.inf
+
+
+def test_an_alignment_bounds_sums_of_noise_that_are_beyond_integration(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Rung: closed form. The pseudo-inverse takes the row that changes out of the answers, up to rounding: there is no loss.
+    monkeypatch.setattr(answer, "_MOST_EVALUATIONS", 1_000)
+    strategy = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1], [1, -1, 0, 0], [0, 0, 1, -1]], float)
+
+    def answers(x: list[float], rng: Any) -> Any:
+        noisy = strategy @ np.array(x) + rng.laplace(0, 3.0, size=5)
+        return np.cumsum(np.linalg.pinv(strategy) @ noisy)[:3]
+
+    r = sampled(answers, ([3.0, 1.0, 2.0, 2.0], [3.0, 1.0, 2.0, 3.0]))
+    assert r.method == "sampling"
+    assert 0 <= r.lower <= r.epsilon <= r.upper < 1e-12
+    assert "a shift of the noise" in note(r)

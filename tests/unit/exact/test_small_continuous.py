@@ -209,3 +209,15 @@ def test_delta_of_two_gaussians(epsilon: float) -> None:
     assert found.lower <= truth + 1e-13
     assert found.upper >= truth - 1e-13
     assert found.upper - found.lower <= 1e-9
+
+
+def test_the_median_of_three_noisy_values_has_an_upper_end() -> None:
+    # Rung: closed form. Far to the right two of the three values are as large: the ratio of the sums of their weights.
+    def median(xs: list[float]) -> Any:
+        return sorted(x + dpest.laplace(1.0) for x in xs)[1]
+
+    truth = math.log((math.e + math.e**3 + math.e**4) / (math.e + math.e**2 + math.e**3))
+    result = dpest.estimate(median, ([0.0, 1.0, 2.0], [0.0, 1.0, 3.0]), method="exact")
+    assert result.lower <= truth + 1e-12
+    assert truth - 1e-12 <= result.upper
+    assert result.upper - result.lower < 1e-9

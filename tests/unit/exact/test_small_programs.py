@@ -208,3 +208,20 @@ def test_the_answer_is_the_enumeration(program: Any) -> None:
         assert got.lower <= worst + 1e-15
         assert got.upper >= worst - 1e-15
         assert got.upper - got.lower <= 1e-9
+
+
+def test_a_randomly_rounded_value_plus_discrete_noise_has_an_upper_end() -> None:
+    # Rung: closed form. P(k) is a mixture of two two-sided geometric laws; beyond the four places the ratio is constant.
+    def rounded(x: float) -> Any:
+        low = math.floor(x)
+        return low + dpest.bernoulli(x - low) + dpest.geometric(1.0)
+
+    def weight(x: float, k: int) -> float:
+        low = math.floor(x)
+        return (x - low) * math.exp(-abs(k - low - 1)) + (1 - x + low) * math.exp(-abs(k - low))
+
+    truth = max(abs(math.log(weight(1.3, k) / weight(2.2, k))) for k in range(-2, 7))
+    result = dpest.estimate(rounded, (1.3, 2.2), method="exact")
+    assert result.lower <= truth + 1e-12
+    assert truth - 1e-12 <= result.upper
+    assert result.upper - result.lower < 1e-9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import dpest
 from dpest.errors import ExactRefused
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.extent import Extent
@@ -244,3 +246,36 @@ def test_the_points_at_which_a_combination_has_a_value(coefficients: tuple[int, 
     for tie in range(-12, 25):
         found = {(p[id(a)], p[id(b)]) for p in _points(terms, tie)}
         assert found == {(x, y) for x in range(5) for y in range(-2, 10) if coefficients[0] * x + coefficients[1] * y == tie}
+
+
+@pytest.mark.parametrize("relation", [operator.gt, operator.ge, operator.lt, operator.le])
+def test_a_product_of_two_noisy_values_is_compared_with_zero_by_signs(relation: Any) -> None:
+    # Rung: closed form. P(x + a > 0) of Laplace noise a.
+    def agree(x: float) -> Any:
+        return relation((x + dpest.laplace(1.0)) * (1 + dpest.laplace(1.0)), 0)
+
+    def positive(x: float) -> float:
+        return 1 - math.exp(-x) / 2
+
+    p, q = (positive(x) * positive(1) + (1 - positive(x)) * (1 - positive(1)) for x in (0.0, 1.0))
+    truth = max(abs(math.log(p / q)), abs(math.log((1 - p) / (1 - q))))
+    result = dpest.estimate(agree, (0.0, 1.0), method="exact")
+    assert result.lower <= truth + 1e-12
+    assert truth - 1e-12 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_a_product_of_whole_numbers_is_zero_where_a_factor_is() -> None:
+    # Rung: closed form. One factor alone has the input in it: P(x + k == 0) of a two-sided geometric k.
+    def vanishes(x: int) -> Any:
+        return (x + dpest.geometric(1.0)) * dpest.geometric(2.0) == 0
+
+    def zero(scale: float, k: int) -> float:
+        return math.tanh(1 / (2 * scale)) * math.exp(-k / scale)
+
+    p, q = (zero(1.0, k) + (1 - zero(1.0, k)) * zero(2.0, 0) for k in (0, 1))
+    truth = max(abs(math.log(p / q)), abs(math.log((1 - p) / (1 - q))))
+    result = dpest.estimate(vanishes, (0, 1), method="exact")
+    assert result.lower <= truth + 1e-12
+    assert truth - 1e-12 <= result.upper
+    assert result.upper - result.lower < 1e-9

@@ -188,3 +188,14 @@ def test_a_condition_on_a_function_of_a_draw_is_one_on_the_draw(coefficient: flo
     assert float(bound) == pytest.approx(-math.log(2) if falling else math.log(2), rel=1e-15)
     assert flipped == ((coefficient < 0) != falling)
     assert found.negated().direction == (direction, bound, not flipped)
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [(4, 2, True), (2, 4, False), (2, 2, True), (None, 2, None)])
+def test_what_is_known_of_single_draws_decides_what_compares_them(low: int | None, high: int, said: bool | None) -> None:
+    x, y = Draw(integers_law(0, 9)), Draw(Geometric(1.0))
+    known = [literal(y, -1, high), *([] if low is None else [literal(x, 1, -low)])]
+    bounds = narrowed({}, known)
+    between = Literal(((x, exact(1)), (y, exact(-1))), exact(0))  # x >= y
+    if said is False:
+        bounds = narrowed({}, [literal(x, -1, low or 0), literal(y, 1, -high)])
+    assert implied(between, bounds) is said

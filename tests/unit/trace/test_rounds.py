@@ -10,7 +10,12 @@ from mpmath import mp
 
 import dpest
 from dpest.errors import ExactRefused
+from dpest.lang.nodes import Draw
+from dpest.laws.continuous import Uniform
+from dpest.numerics.rationals import exact
 from dpest.trace.explore import trace
+from dpest.trace.literal import Literal
+from dpest.trace.series import check_weights
 
 L = dpest.laplace
 
@@ -223,3 +228,64 @@ def test_a_trace_keeps_the_tightest_conditions() -> None:
     (inside,) = [p for p in trace(between, 0, {}).paths if p.output.leaves == ("in",)]
     assert sorted(float(c.constant) for c in inside.conditions) == [-1.0, 3.0]
     assert len(inside.steps) == 4
+
+
+def best_of_a_random_number(scores: list[int], rng: Any, gamma: float = 0.3) -> Any:
+    best = None
+    while True:
+        i = rng.integers(0, len(scores))
+        passed = 1 if rng.random() < 1 / (1 + math.exp(-scores[i])) else 0
+        if best is None or (passed, i) > best:
+            best = (passed, i)
+        if rng.random() < gamma:
+            return best
+
+
+def test_the_best_of_a_random_number_of_tries_is_state_with_few_values() -> None:
+    # Rung: closed form. The largest of N tries, N geometric, has the cdf gamma F / (1 - (1 - gamma) F).
+    def law(scores: list[int]) -> list[float]:
+        passes = [1 / (1 + math.exp(-s)) for s in scores]
+        weights = [(1 - p) / len(scores) for p in passes] + [p / len(scores) for p in passes]
+        ends = [0.3 * f / (1 - 0.7 * f) for f in (sum(weights[: k + 1]) for k in range(len(weights)))]
+        return [b - a for a, b in zip([0.0, *ends], ends, strict=False)]
+
+    pair = [1, -1], [0, 0]
+    truth = max(abs(math.log(p / q)) for p, q in zip(*map(law, pair), strict=True))
+    result = dpest.estimate(best_of_a_random_number, pair, method="exact")
+    assert result.lower <= truth + 1e-12
+    assert truth - 1e-12 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_a_loop_that_keeps_the_largest_draw_has_as_many_states_as_points() -> None:
+    # Rung: closed form, as above.
+    def largest(weights: list[float], rng: Any) -> Any:
+        best = -1
+        while True:
+            score = rng.choice(3, p=weights)
+            if score > best:
+                best = score
+            if rng.random() < 0.2:
+                return int(best)
+
+    def law(weights: list[float]) -> list[float]:
+        ends = [0.2 * f / (1 - 0.8 * f) for f in (sum(weights[: k + 1]) for k in range(3))]
+        return [b - a for a, b in zip([0.0, *ends], ends, strict=False)]
+
+    pair = [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]
+    truth = max(abs(math.log(p / q)) for p, q in zip(*map(law, pair), strict=True))
+    result = dpest.estimate(largest, pair, method="exact")
+    assert result.lower <= truth + 1e-12
+    assert truth - 1e-12 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_loops_whose_runs_do_not_add_up_to_one_are_refused() -> None:
+    def runs(low: float) -> list[Any]:
+        u = Draw(Uniform(0.0, 1.0))
+        return [((Literal(((u, exact(1)),), exact(-low)),), ()), ((Literal(((u, exact(-1)),), exact(0.25)),), ())]
+
+    check_weights(runs(0.25), 0.0, lambda _: 0.0)
+    check_weights(runs(0.5), 0.25, lambda _: 0.0)
+    with pytest.raises(ExactRefused, match=r"its runs have probability 0\.75 together, not 1"):
+        check_weights(runs(0.5), 0.0, lambda _: 0.0)

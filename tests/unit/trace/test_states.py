@@ -21,9 +21,9 @@ def _adding(n: int) -> Callable[[int], int]:
 
 
 def test_functions_are_alike_if_their_code_and_what_they_closed_over_are() -> None:
-    assert _Snapshot().of(_adding(1)) == _Snapshot().of(_adding(1))
-    assert _Snapshot().of(_adding(1)) != _Snapshot().of(_adding(2))
-    assert _Snapshot().of(_adding) == _Snapshot().of(_adding)  # without a closure
+    assert _Snapshot({}).of(_adding(1)) == _Snapshot({}).of(_adding(1))
+    assert _Snapshot({}).of(_adding(1)) != _Snapshot({}).of(_adding(2))
+    assert _Snapshot({}).of(_adding) == _Snapshot({}).of(_adding)  # without a closure
 
 
 def _step(*draws: Draw) -> Step:
@@ -55,7 +55,7 @@ def test_a_path_has_the_loops_that_start_on_its_way() -> None:
 
 
 def _seen() -> Visit | None:
-    return visit(Draw(Laplace(1.0)), 3, test_a_state_is_seen_in_a_while_loop_of_a_run_that_set_no_seed.__code__)
+    return visit(Draw(Laplace(1.0)), 3, test_a_state_is_seen_in_a_while_loop_of_a_run_that_set_no_seed.__code__, {})
 
 
 def _looping() -> Visit | None:

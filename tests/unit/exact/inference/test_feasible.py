@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from dpest.exact.inference.expressions import expr
 from dpest.exact.inference.factors import Bound
-from dpest.exact.inference.feasible import contradictory
+from dpest.exact.inference.feasible import contradictory, without_implied
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.laws.discrete import Geometric, integers_law
 from dpest.numerics.rationals import exact
@@ -85,3 +85,33 @@ def _as_the_program_says(rng: np.random.Generator) -> None:
     bounds = [Bound(expr(((i, exact(c)) for i, c in enumerate(row)), exact(k))) for row, k in zip(rows, constants, strict=True)]
     if abs(found.fun) > 1e-7:
         assert contradictory(bounds, laws) == (found.fun > 0)
+
+
+@pytest.mark.parametrize("start", range(4))
+def test_bounds_that_are_left_out_follow_from_the_others(start: int) -> None:
+    # Rung: a linear program. The least value of what was left out, under what is kept, is not negative.
+    rng = np.random.default_rng(start)
+    for _ in range(25):
+        pairs = [rng.choice(5, size=2, replace=False) for _ in range(8)]
+        bounds = [Bound(expr([(int(u), exact(1)), (int(v), exact(-1))], exact(int(rng.integers(-1, 3))))) for u, v in pairs]
+        kept = without_implied(bounds)
+        a = np.zeros((len(kept), 5))
+        for row, b in zip(a, kept, strict=True):
+            for v, c in b.expression.terms:
+                row[v] = -float(c)
+        ends = [float(b.expression.constant) for b in kept]
+        for gone in bounds:
+            goal = np.zeros(5)
+            for v, c in gone.expression.terms:
+                goal[v] = float(c)
+            least = linprog(goal, A_ub=a, b_ub=ends, bounds=[(None, None)] * 5)
+            smallest = {0: least.fun, 2: float("inf")}.get(least.status, -float("inf"))
+            assert smallest + float(gone.expression.constant) >= -1e-9
+
+
+def test_of_a_chain_and_its_shortcut_the_chain_is_kept() -> None:
+    chain = [Bound(expr([(0, exact(1)), (1, exact(-1))], exact(0))), Bound(expr([(1, exact(2)), (2, exact(-2))], exact(0)))]
+    shortcut = Bound(expr([(0, exact(1)), (2, exact(-1))], exact(0)))
+    tighter = Bound(expr([(0, exact(1)), (2, exact(-1))], exact(-1)))
+    assert without_implied([*chain, shortcut]) == chain
+    assert without_implied([*chain, tighter]) == [*chain, tighter]
