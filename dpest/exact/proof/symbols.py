@@ -45,7 +45,7 @@ from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
 
 # Paths over unknown inputs: each costs a linear program, and a bound by alignments is wanted in seconds.
-LIMITS = Limits(paths=5_000, work=1_200_000)
+LIMITS = Limits(paths=5_000, work=1_200_000, depth=1_000)
 _LARGEST = 2.0**30  # counts beyond a thousand million are rare, and a million of them still add up exactly
 
 
