@@ -5,7 +5,7 @@ U(t) = sum of p (t - x)+ lies below the other's for all t: delta(eps) is e^eps U
 only average over t. A list on grid points has a potential that is linear between them. So one takes U at the grid
 points, lowered by as much as the chord between two of them exceeds U in between: the chords then lie below U. The new
 probabilities are the changes of slope. Where one of them came out negative, its point is left out, and the chord goes
-past it.
+past it: what is left is the largest convex function below.
 
 For losses that are dense the price is of the order of the square of the step, for single losses that are far apart
 of the order of the step.
@@ -13,6 +13,7 @@ of the order of the step.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpest.numerics.logspace import Floats, log_sum
 
 GUARD = 1e-13  # relative distance from a grid point within which a loss counts as on it; it goes into the bracket
 _ROUNDS = 60
+_SPARE = 1e-15  # relative: more than the roundings of a mass that is moved, in the direction that is safe
 _FURTHEST = 1000  # knots from the smallest loss that may be merged there; without a place among them the price is a step
 Ints = npt.NDArray[np.int64]
 
@@ -62,14 +64,49 @@ def _merged(given: _Sorted, step: float, keep: bool) -> tuple[Ints, Floats]:
     knots = np.unique(np.concatenate([given.n, given.n[given.rest > 0] + 1]))
     for _ in range(_ROUNDS):
         mass, end = _lowered(given, knots, step, keep)
-        bad = mass < 0
-        if not bad.any():
-            kept = mass > 0
-            return knots[: end + 1][kept], np.log(mass[kept])
-        drop = bad & ~np.concatenate([[False], bad[:-1] & (np.arange(bad.size - 1) % 2 == 0)])
-        drop = drop if drop.any() else bad
-        knots = np.concatenate([knots[: end + 1][~drop], knots[end + 1 :]]) if not drop[-1] else knots[: end + 1][~drop]
+        found = _convex(knots[: end + 1], mass, step)
+        if found is not None:
+            kept = found > 0
+            return knots[: end + 1][kept], np.log(found[kept])
+        knots = knots[:end]  # the potential would be negative there: what lies above is put further down
+        if not knots.size:
+            break
     return _rounded(given)
+
+
+def _convex(knots: Ints, mass: Floats, step: float) -> Floats | None:
+    """The masses of the largest convex potential below one with these changes of slope; None where it would be negative.
+
+    At a knot with a negative mass the potential bends downwards. Without it the chord goes from its neighbour to its other
+    neighbour, below the potential: its mass goes to both, such that the sum and the mean of x stay. Beyond the first knot the
+    potential is a line, whose slope is all that stays.
+    """
+    bad = np.flatnonzero(mass < 0)
+    if not bad.size:
+        return mass
+    last = len(mass) - 1
+    m, at = mass.tolist(), (knots * step).tolist()
+    before, after = list(range(-1, last)), list(range(1, last + 2))
+    waiting = bad.tolist()[::-1]
+    while waiting:
+        j = waiting.pop()
+        if not m[j] < 0:
+            continue
+        if j == last:
+            return None
+        i, k, part = before[j], after[j], m[j]
+        m[j] = 0.0
+        before[k] = i
+        shares = [(k, 1.0)]
+        if i >= 0:
+            after[i] = k
+            whole = -math.expm1(at[i] - at[k])
+            shares = [(k, -math.expm1(at[i] - at[j]) / whole), (i, math.exp(at[i] - at[j]) * -math.expm1(at[j] - at[k]) / whole)]
+        for neighbour, share in shares:
+            m[neighbour] += part * share * (1 + _SPARE) - _SPARE * abs(m[neighbour])
+            if m[neighbour] < 0:
+                waiting.append(neighbour)
+    return np.array(m)
 
 
 def _top_kept(given: _Sorted) -> _Sorted:

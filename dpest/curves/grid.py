@@ -194,6 +194,18 @@ def rough_moments(tree: Tree, up: bool, tilt: float) -> Moments:
     return _moments(tree, lambda leaf: leaf.losses(up).coarse, tilt)
 
 
+def rough_log_mgf(tree: Tree, up: bool, tilts: Floats) -> Floats:
+    """ln E e^(tilt * loss) of few merged losses, at several tilts: to plan with."""
+    match tree:
+        case Leaf():
+            at = tree.losses(up).coarse
+            return np.asarray(log_sum(at.log_mass + tilts[:, None] * at.loss, axis=1)) if at.loss.size else tilts - np.inf
+        case ProductPart(parts):
+            return np.asarray(sum(k * rough_log_mgf(p, up, tilts) for p, k in parts), float)
+        case Mixture(parts):
+            return np.asarray(log_sum(np.stack([rough_log_mgf(p, up, tilts) for p in parts]), axis=0))
+
+
 def _moments(tree: Tree, of: Callable[[Leaf], Losses | Grid], tilt: float) -> Moments:
     match tree:
         case Leaf():

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scipy import fft
 
 from dpest.curves.cells import ROUND
-from dpest.curves.grid import Grid, Moments, gridded, moments, rough_moments
+from dpest.curves.grid import Grid, Moments, gridded, moments, rough_log_mgf, rough_moments
 from dpest.curves.tree import Leaf, Mixture, ProductPart, Tree, factors
 from dpest.numerics.logspace import Floats
 
@@ -57,16 +57,11 @@ def window(tree: Tree, up: bool, tilt: float, outside: float = OUTSIDE) -> Windo
     """Where all but a share e^-outside of the tilted sum lies, by Chernoff's inequality on merged losses."""
     centre = rough_moments(tree, up, tilt)
     deviation = max(math.sqrt(max(centre.variance, 0.0)), 1e-12)
-    ends, rates = [], []
-    for sign in (-1, 1):
-        reaches = []
-        for t in (np.power(2.0, np.arange(-3, 6)) / deviation).tolist():
-            more = rough_moments(tree, up, tilt + sign * t)
-            reaches.append(((more.log_mgf - centre.log_mgf + outside) / t, t))
-        reach, rate = min(reaches)
-        ends.append(sign * reach)
-        rates.append(rate)
-    return Window(tilt, ends[0], ends[1], centre.mean, deviation, (rates[0], rates[1]))
+    steps = np.power(2.0, np.arange(-3, 6)) / deviation
+    logs = rough_log_mgf(tree, up, tilt + np.concatenate([-steps, steps])).reshape(2, -1)
+    reaches = (logs - centre.log_mgf + outside) / steps
+    (below, above), (first, second) = reaches.min(axis=1).tolist(), steps[reaches.argmin(axis=1)].tolist()
+    return Window(tilt, -below, above, centre.mean, deviation, (first, second))
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from dpest.inputs.pairs import Pair
 from dpest.numerics.effort import limited_effort
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 from dpest.run.settings import Sides, keeping_sides, sides_kept
-from dpest.trace.against_program import SECONDS
+from dpest.trace.against_program import FEWER_RUNS, LEAST_RUNS, SECONDS, Checks
 from dpest.trace.execute import is_rewritten
 from dpest.trace.explore import Trace
 from dpest.trace.limits import LIMITS, Limits
@@ -81,10 +81,10 @@ def _estimate(
     start = time.perf_counter()
     measures = Measures()
     traces: dict[bytes, Trace] = {}
-    found = []
+    found: list[tuple[PairResult, Comparison]] = []
     paths = 0
     for pair in pairs:
-        checks = SECONDS / (2 * len(pairs))
+        checks = Checks(SECONDS / (2 * len(pairs)), FEWER_RUNS if found else LEAST_RUNS)
         sides = [_traced(mechanism, data, params, traces, checks, limits) for data in (pair.left, pair.right)]
         paths = max(paths, *(len(t.paths) for t in sides))
         seen += sides
@@ -150,16 +150,16 @@ def _traced(
     data: Any,
     params: Mapping[str, Any],
     known: dict[bytes, Trace],
-    check_seconds: float,
+    checks: Checks,
     limits: Limits,
 ) -> Trace:
     """The trace of one input; the same input in several pairs is traced once."""
     try:
         key = pickle.dumps(data)
     except Exception:
-        return trace(mechanism, data, params, limits, check_seconds)
+        return trace(mechanism, data, params, limits, checks)
     if key not in known:
-        known[key] = trace(mechanism, data, params, limits, check_seconds)
+        known[key] = trace(mechanism, data, params, limits, checks)
     return known[key]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,8 @@ RunProgram = Callable[[Any], Flat]
 # Eight runs notice a fair hidden coin with probability 1 - 2^-8, and cost less than a millisecond for a small mechanism;
 # more are made while they are cheap beside the trace.
 LEAST_RUNS, MOST_RUNS = 8, 48
+# Further inputs of one question run the same code: half as many for each of them are some dozens together.
+FEWER_RUNS = 4
 SHARE = 0.1  # of the time that the trace took
 SECONDS = 0.005
 _VERY_LONG = 2.0  # seconds after which even the least number of runs is cut short
@@ -43,12 +46,23 @@ _MOST_SHOWN = 400  # characters of an output in a message
 _CHANCE = 1e-9  # an unexplored path may be met by chance, but not more rarely than this
 
 
+@dataclass(frozen=True)
+class Checks:
+    """How thoroughly a trace is compared with the program: seconds, and the runs that are made even if they take longer."""
+
+    seconds: float = SECONDS
+    runs: int = LEAST_RUNS
+
+
+CHECKS = Checks()
+
+
 class Rounds:
     """How many runs are made: as many as the time allows, and at least a few that could be compared."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, checks: Checks) -> None:
         self.compared = 0
-        self._seconds = seconds
+        self._seconds, self._least = checks.seconds, checks.runs
         self._start = time.perf_counter()
 
     def __iter__(self) -> Iterator[int]:
@@ -56,12 +70,12 @@ class Rounds:
             spent = time.perf_counter() - self._start
             if i and spent > max(_VERY_LONG, self._seconds):
                 return
-            if self.compared >= LEAST_RUNS and spent > self._seconds:
+            if self.compared >= self._least and spent > self._seconds:
                 return
             yield i
 
 
-def check_against_program(traced: Trace, program: RunProgram, seconds: float) -> None:
+def check_against_program(traced: Trace, program: RunProgram, checks: Checks) -> None:
     """Raises `TraceMismatch` where the program on plain numbers does something that no traced path says."""
     source = NumberSource(stream(SEED))
     tree = _Branching([*traced.paths, *traced.cycles], 0)
@@ -69,7 +83,7 @@ def check_against_program(traced: Trace, program: RunProgram, seconds: float) ->
     places = _Places()
     aims = _aims(traced.paths, places)
     lost = 0
-    rounds = Rounds(seconds)
+    rounds = Rounds(checks)
     for i in rounds:
         aimed = i % 2 == 1
         run = PlainRun(source, aims if aimed else None, together=traced.counted)

@@ -22,7 +22,7 @@ from dpest.lang.nodes import Draw, draws_of, is_node
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import log_sum
 from dpest.run.settings import Sides, keeping_sides
-from dpest.trace.against_program import SECONDS, SHARE, check_against_program
+from dpest.trace.against_program import CHECKS, SHARE, Checks, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import Abandoned, execute, is_rewritten, returned
@@ -99,7 +99,7 @@ def trace(
     data: Any,
     params: Mapping[str, Any],
     limits: Limits = LIMITS,
-    check_seconds: float = SECONDS,
+    checks: Checks = CHECKS,
     loop_weight: LoopWeight | None = None,
     sides: Sides | None = None,
 ) -> Trace:
@@ -114,7 +114,7 @@ def trace(
 
     watch = Watch(mechanism, data, params, lambda: program(one_run()))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
-        traced = _few_or_together(program, limits, check_seconds, kept, loop_weight, lambda: is_rewritten(mechanism))
+        traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
         check_identity(mechanism, program, traced.counted)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     paths = without_agreeing_forks(traced.paths) if whole else traced.paths
@@ -125,7 +125,7 @@ def trace(
 def _few_or_together(
     program: Callable[[Any], Flat],
     limits: Limits,
-    check_seconds: float,
+    checks: Checks,
     sides: Sides,
     loop_weight: LoopWeight | None,
     rewritten: Callable[[], bool],
@@ -134,7 +134,8 @@ def _few_or_together(
 
     def checked(search: _PathSearch, start: float) -> Trace:
         traced = search.found(loop_weight)
-        check_against_program(traced, program, max(check_seconds, SHARE * (time.perf_counter() - start)))
+        seconds = max(checks.seconds, SHARE * (time.perf_counter() - start))
+        check_against_program(traced, program, replace(checks, seconds=seconds))
         return traced
 
     start = time.perf_counter()
@@ -186,7 +187,7 @@ def traced_alone(function: Callable[..., Any], args: tuple[Any, ...], loop_weigh
     if not search.explored(program, few=_MORE_ALONE):
         raise BudgetExceeded("a function that is called has too many paths")
     traced = search.found(loop_weight)
-    check_against_program(traced, program, SECONDS)
+    check_against_program(traced, program, CHECKS)
     return traced
 
 

@@ -35,17 +35,19 @@ class Generator:
     write: Callable[[Any], None]
     scramble: Callable[[int], None]  # into a state that belongs to this number
 
-    def state(self) -> bytes:
-        """The state as something to compare."""
-        return pickle.dumps(self.read())
+    state: Callable[[], Any]  # what it reads, as something to compare
 
 
 def _of_random(name: str, generator: Any) -> Generator:
-    return Generator(name, generator.getstate, generator.setstate, generator.seed)
+    return Generator(name, generator.getstate, generator.setstate, generator.seed, generator.getstate)
 
 
 def _of_legacy(name: str, generator: Any) -> Generator:
-    return Generator(name, generator.get_state, generator.set_state, generator.seed)
+    def state() -> Any:
+        found = generator.get_state()
+        return (found[1].tobytes(), found[2:]) if isinstance(found, tuple) else pickle.dumps(found)
+
+    return Generator(name, generator.get_state, generator.set_state, generator.seed, state)
 
 
 def _of_numpy(name: str, generator: np.random.Generator) -> Generator:
@@ -54,7 +56,9 @@ def _of_numpy(name: str, generator: np.random.Generator) -> Generator:
     def write(state: Any) -> None:
         bits.state = state
 
-    return Generator(name, lambda: bits.state, write, lambda seed: write(type(bits)(seed).state))
+    return Generator(
+        name, lambda: bits.state, write, lambda seed: write(type(bits)(seed).state), lambda: pickle.dumps(bits.state)
+    )
 
 
 _GLOBAL = (_of_random("random", random), _of_legacy("numpy.random", np.random))
@@ -98,7 +102,7 @@ class Watch:
                 ends.append(generator.state())
         finally:
             generator.write(kept)
-        return ends[0] == ends[1]
+        return bool(ends[0] == ends[1])
 
 
 class _Tap:

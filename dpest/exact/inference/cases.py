@@ -272,6 +272,8 @@ def _ratio(x: Any, run: _Fork, became: Became) -> Ratio | None:
 
 def _uneven(value: Linear) -> bool:
     """Whether a value of discrete draws alone has points that are not on one lattice: each is a case of its own."""
+    if any(isinstance(d, Draw) and not d.law.discrete for d, _ in value.terms):
+        return False
     draws = draws_of(value)
     return all(d.law.discrete for d in draws) and not all(getattr(d.law, "integral", False) for d in draws)
 
@@ -281,9 +283,9 @@ _MOST_ROUNDED = 500  # points of an output that are each computed as the program
 
 def _rounds(x: Any) -> bool:
     """Whether the program's own arithmetic rounds an output with few points: which of them are equal, it alone can tell."""
-    draws = draws_of(x)
-    if not all(getattr(d.law, "finite", False) for d in draws):
+    if any(isinstance(n, Draw) and not getattr(n.law, "finite", False) for n in ancestors(x)):
         return False
+    draws = draws_of(x)
     few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _MOST_ROUNDED
     return few and not extent(x).exact
 

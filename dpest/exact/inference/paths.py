@@ -18,7 +18,7 @@ from dpest.lang.generators.open_arrays import open_arrays
 from dpest.lang.shares import shares_added
 from dpest.lang.shuffled import HoldsNumbersOnly, OrderMatters, orders_left_open
 from dpest.trace import explore
-from dpest.trace.against_program import SECONDS
+from dpest.trace.against_program import CHECKS, Checks
 from dpest.trace.explore import Trace
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.rounds import Loop
@@ -34,13 +34,13 @@ def trace(
     data: Any,
     params: Mapping[str, Any],
     limits: Limits = LIMITS,
-    check_seconds: float = SECONDS,
+    checks: Checks = CHECKS,
 ) -> Trace:
     """Every path of a mechanism, its loops weighed; values in sums that alone use their noise are draws of their own."""
 
     def traced() -> Trace:
         with shares_added():
-            found = explore.trace(mechanism, data, params, limits, check_seconds, log_repeats)
+            found = explore.trace(mechanism, data, params, limits, checks, log_repeats)
         return with_own_draws(with_closed_forms(found))
 
     def unordered() -> Trace:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -15,8 +15,9 @@ from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import Bucket, Group, buckets
 from dpest.exact.loss.logs import BothWays, Sup
 from dpest.exact.loss.mass import BothMasses, TotalMass, with_stratum
+from dpest.exact.loss.proved import as_good_as
 from dpest.exact.loss.strata import REAL, Stratum
-from dpest.exact.loss.supremum import ANY, supremum
+from dpest.exact.loss.supremum import ANY, OPEN_ENDED, glimpse, supremum
 from dpest.exact.loss.undone import Layer, Layers, undone
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Trace
@@ -146,15 +147,16 @@ def _worst(losses: list[Loss]) -> Loss:
 
 
 class _OpenStrata:
-    """The upper bounds of a group's strata that have none of their own, once one of them needed a bound."""
+    """The upper bounds that are proved for a group's strata, once one of them needed a bound or many are slow."""
 
     def __init__(self, bucket: Bucket, group: Group, proof: Callable[[], OtherProof] | None) -> None:
         self._bucket, self._group, self._proof = bucket, group, proof
-        self._asked = False
+        self._asked = sum(map(_searched, group.strata)) >= _MANY
 
-    def known(self, stratum: Stratum) -> tuple[float, float] | None:
-        """The bound of a stratum on several coordinates, if others needed theirs before."""
-        return self._bound(stratum) if self._asked and any(b.dimension > 1 for b in stratum.blocks) else None
+    def known(self, stratum: Stratum) -> tuple[float, float]:
+        """The bounds of a stratum that takes a search."""
+        found = self._bound(stratum) if self._asked and _searched(stratum) else None
+        return found or (math.inf, math.inf)
 
     def closed(self, stratum: Stratum, losses: list[StratumLoss | None]) -> list[StratumLoss | None]:
         """The losses of a stratum in both directions, with the upper ends that are proved where they are open."""
@@ -179,6 +181,14 @@ class _OpenStrata:
         shape = tuple(("=", constant_key(x.value)) if isinstance(x, Constant) else (REAL,) for _, x in sorted(leaves.items()))
         key = self._bucket.structure, shape
         return proof.bound_of(key if positions is None else (*key, positions), positions)
+
+
+_MANY = 3  # strata that take a search: from so many on, bounds by alignments are asked for first
+
+
+def _searched(stratum: Stratum) -> bool:
+    """Whether its loss takes a search along a coordinate."""
+    return any(b.dimension and not b.equal for b in stratum.blocks)
 
 
 OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments
@@ -210,16 +220,20 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
     masses: BothMasses = (0.0, 0.0) if group.complete else None
-    for stratum in sorted(group.strata, key=lambda s: max((b.dimension for b in s.blocks), default=0)):
+    for stratum in _promising_first(group.strata):
         reached = [b.lower if b is not None else -math.inf for b in best]
         proved = bounds.known(stratum)
-        if proved is not None and all(a <= b for a, b in zip(proved, reached, strict=True)):
+        within = [as_good_as(a, b) for a, b in zip(reached, proved, strict=True)]
+        if all(within):
             upper = [max(a, b) for a, b in zip(upper, proved, strict=True)]
             masses = None
             continue
-        sups = _suprema(stratum, [max(a, b) for a, b in zip(reached, worth, strict=True)])
+        least = [math.inf if done else max(a, b) for done, a, b in zip(within, reached, worth, strict=True)]
+        sups = _suprema(stratum, least, proved)
         masses = with_stratum(masses, stratum, sups)
-        for way, loss in enumerate(bounds.closed(stratum, [_stratum_loss(stratum, sups, way) for way in (0, 1)])):
+        losses = [_stratum_loss(stratum, sups, way) for way in (0, 1)]
+        losses = [x and below(x, bound) for x, bound in zip(losses, proved, strict=True)]
+        for way, loss in enumerate(bounds.closed(stratum, losses)):
             if loss is None:
                 continue
             upper[way] = max(upper[way], loss.upper)
@@ -229,15 +243,40 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
     return _GroupLosses((_capped(best[0], upper[0]), _capped(best[1], upper[1])), masses)
 
 
-def _suprema(stratum: Stratum, reached: list[float]) -> list[BothWays]:
+def _promising_first(strata: Sequence[Stratum]) -> list[Stratum]:
+    """The strata by dimension, and then those first that seem to hold most in either direction.
+
+    Once much was reached, the others need only be known to hold less.
+    """
+    if len(strata) < 2:
+        return list(strata)
+    seen = {id(s): _glimpsed(s) for s in strata}
+    place = {id(s): len(strata) for s in strata}
+    for way in (0, 1):
+        for i, s in enumerate(sorted(strata, key=lambda s: -seen[id(s)][way])):
+            place[id(s)] = min(place[id(s)], i)
+    return sorted(strata, key=lambda s: (max((b.dimension for b in s.blocks), default=0), place[id(s)]))
+
+
+def _glimpsed(stratum: Stratum) -> tuple[float, float]:
+    """What a few places show of the losses."""
+    if not _searched(stratum):
+        return 0.0, 0.0
+    found = [glimpse(b) for b in stratum.blocks]
+    return sum(x[0] for x in found), sum(x[1] for x in found)
+
+
+def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float]) -> list[BothWays]:
     """The losses of a stratum's blocks; a single hard one need only be known where it adds to more than was reached."""
     easy = {i: supremum(b) for i, b in enumerate(stratum.blocks) if b.dimension == 0 or b.equal}
-    worth = ANY
-    if len(easy) == len(stratum.blocks) - 1:
-        given = [(s.forward.upper, s.backward.upper) for s in easy.values()]
-        forward, backward = (reached[way] - sum(g[way] for g in given if math.isfinite(g[way])) for way in (0, 1))
-        worth = (forward, backward) if all(math.isfinite(x) for g in given for x in g) else ANY
-    return [easy[i] if i in easy else supremum(b, worth) for i, b in enumerate(stratum.blocks)]
+    worth, most = ANY, OPEN_ENDED
+    given = [(s.forward, s.backward) for s in easy.values()]
+    if len(easy) == len(stratum.blocks) - 1 and all(math.isfinite(x.upper) for both in given for x in both):
+        others = [sum(both[way].upper for both in given) for way in (0, 1)]
+        worth = reached[0] - others[0], reached[1] - others[1]
+        others = [sum(both[way].lower for both in given) for way in (0, 1)]
+        most = proved[0] - others[0], proved[1] - others[1]
+    return [easy[i] if i in easy else supremum(b, worth, most) for i, b in enumerate(stratum.blocks)]
 
 
 def _capped(loss: StratumLoss | None, upper: float) -> StratumLoss | None:

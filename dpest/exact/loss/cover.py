@@ -21,6 +21,7 @@ from dpest.exact.loss.pieces import Piece
 from dpest.numerics.logspace import Floats, log_sum
 
 _FIRST = 9  # places in a cell to begin with
+_LONG = 4.0  # scales from which on a cell begins with more places near its ends
 _PARTS, _AT_ONCE = (4, 16), 96  # parts that an interval is cut into, and places that a round adds as long as that allows
 _ROUNDS = 60
 _FEW, _MOST = 2_000, 6_000  # places up to which intervals are cut until they are close, and until they are roughly so
@@ -28,7 +29,7 @@ _MOST_NESTED = 60  # the same where each place takes an integral of integrals, w
 _MOST_PAIRS = 64  # pieces up to which matching ones are compared with each other, too
 _UNEVEN = 64.0  # an interval this many times longer than its neighbour gets no line from there: errors would grow as much
 _CLOSE, _ROUGHLY = 1e-11, 1e-7  # relative to the loss: gaps at which an interval is left alone
-_LEAST = 1e-3  # smaller losses than this are known as well as this one
+LEAST = 1e-3  # smaller losses than this are known as well as this one
 _FIRST_OF_ALL = 0.005  # intervals with less than this share of the largest gap wait for the next round
 _ROUND = 2.3e-16
 
@@ -106,7 +107,8 @@ class _CoverSearch:
         self.known = known
         self.most = _MOST if max((depth(f) for x in (*p, *q) for f in x.factors), default=0) < 2 else _MOST_NESTED
         self.middles = np.array([c.middle for c in cells])
-        spans = [np.unique(np.clip(c.low + (c.high - c.low) * _STEPS[c.open], c.low, c.high)) for c in cells]
+        scale = min((x.scales[0] for x in (*p, *q)), default=np.inf)
+        spans = [_first_places(c, scale) for c in cells]
         self.y = np.concatenate(spans)
         self.cell: Indices = np.concatenate([np.full(len(s), i) for i, s in enumerate(spans)])
         self.p, self.q = (
@@ -143,8 +145,9 @@ class _CoverSearch:
         logs = self.ratios()
         open_ = np.zeros(self.y.size, bool)
         free = self._inner() & self._wide()
-        bests = [max(self.known[way], _best(each)) for way, each in enumerate((logs, logs.swapped()))]
-        size = max([abs(b) for b in bests if np.isfinite(b)] + [_LEAST])
+        reached = [_best(each) for each in (logs, logs.swapped())]
+        bests = [max(a, b) for a, b in zip(self.known, reached, strict=True)]
+        size = max([abs(b) for b in (*bests, *reached) if np.isfinite(b)] + [LEAST])
         for way, best in enumerate(bests):
             if best < np.inf:
                 excess = np.where(free, self.bounds[way] - self.noise[way] - best, -np.inf)
@@ -214,11 +217,21 @@ class _CoverSearch:
         return Covered(logs, tops[0] if proved else np.inf, tops[1] if proved else np.inf)
 
 
-# Places in a cell to begin with: even ones, and for one that goes far out such that crowd at its other end.
 _EVEN = np.arange(_FIRST) / (_FIRST - 1)
 _GROWING = np.concatenate([[0.0], 2.0 ** np.arange(-24.0, 0.5)])
 _STEPS = {0: _EVEN, 1: _GROWING, -1: 1.0 - _GROWING[::-1]}
+_NEAR = 2.0 ** np.arange(-2.0, 9.0)  # scales from the ends of a cell that is much longer than that
 _EMPTY = (np.empty((0, 0)), np.empty((0, 0)))
+
+
+def _first_places(cell: Cell, scale: float) -> Floats:
+    """Places in a cell to begin with: even ones, and more towards the ends of a long one, where densities have their kinks."""
+    length = cell.high - cell.low
+    places = cell.low + length * _STEPS[cell.open]
+    if not cell.open and length > _LONG * scale:
+        near = scale * _NEAR[scale * _NEAR < 0.5 * length]
+        places = np.concatenate([places, cell.low + near, cell.high - near])
+    return np.unique(np.clip(places, cell.low, cell.high))
 
 
 def _best(logs: Logs) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
-from dpest.exact.loss.cover import Cell, cover
+from dpest.exact.loss.cover import LEAST, Cell, cover
 from dpest.exact.loss.edges import beside, edge
 from dpest.exact.loss.far import Far, far
 from dpest.exact.loss.logs import BothWays, Logs, Sup, best
@@ -30,6 +30,7 @@ _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cu
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
 _JOINTS = 4.0  # units in the last place: two constants with two roundings each
+_AS_GOOD = 1e-10  # relative: a loss this near to a proved bound is the largest; limits are known to 1e-11 or so
 _WELL = 1e-6  # the relative error up to which a piece is known well
 
 
@@ -55,16 +56,23 @@ class Alone:
     log: float
 
 
-def proved(block: Block, worth: tuple[float, float] = (-math.inf, -math.inf)) -> BothWays | None:
+def proved(
+    block: Block, worth: tuple[float, float] = (-math.inf, -math.inf), most: tuple[float, float] = (math.inf, math.inf)
+) -> BothWays | None:
     """The block's loss in both directions; None where its laws are not sums of pieces that can be enclosed.
 
-    Where a direction has no loss above `worth`, that is all that is worked out.
+    Where a direction has no loss above `worth`, or reaches `most`, which no loss exceeds, that is all that is worked out.
     """
     p, q = pieces(block.left), pieces(block.right)
     if p is not None and q is not None and (p or q):
-        return _Line(p, q, block).answer(worth)
+        return _Line(p, q, block).answer(worth, most)
     found = periodic(block)
-    return None if found is None else _Line(found.p, found.q, block, found.window).answer(worth)
+    return None if found is None else _Line(found.p, found.q, block, found.window).answer(worth, most)
+
+
+def as_good_as(reached: float, most: float) -> bool:
+    """Whether a loss that was reached is the largest there is, but for what branch and bound would leave open as well."""
+    return reached >= most - _AS_GOOD * max(LEAST, abs(most))
 
 
 class _Line:
@@ -97,9 +105,10 @@ class _Line:
             return ZERO
         return exact(_JOINTS * float(np.spacing(np.max(np.abs(self.kinks)))))
 
-    def answer(self, worth: tuple[float, float]) -> BothWays:
+    def answer(self, worth: tuple[float, float], most: tuple[float, float]) -> BothWays:
         cells = self._cells()
-        known = [max([worth[way], *(f.limit - f.error for f in self._fars(way) if f.limit is not None)]) for way in (0, 1)]
+        limits = [max((f.limit - f.error for f in self._fars(way) if f.limit is not None), default=-math.inf) for way in (0, 1)]
+        known = [math.inf if as_good_as(x, top) else max(x, w) for x, top, w in zip(limits, most, worth, strict=True)]
         for x in self.alone:
             known[x.way] = math.inf
         if cells:

@@ -8,13 +8,14 @@ is a proof of an infinite loss.
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.joint import on_space
-from dpest.exact.loss.line import block_line, scan, searched
+from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup, best, capped, logs_at
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
@@ -22,23 +23,44 @@ from dpest.exact.loss.ratio import RatioSide, quotient_supremum
 from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted
 from dpest.exact.loss.vectors import moved_vector
 
-ANY = (-math.inf, -math.inf)
+Ends: TypeAlias = tuple[float, float]  # in both directions
+ANY: Ends = (-math.inf, -math.inf)
+OPEN_ENDED: Ends = (math.inf, math.inf)
+_GLIMPSED = np.array([0.1, 1.0, 4.0, 40.0])  # scales beyond the kinks at which a first look is taken
 
 
-def supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
+def supremum(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays:
     """The block's loss in both directions; blocks with the same laws are worked out once.
 
-    Losses up to `worth` are not worth a closer look: where a direction has no larger one, its bracket may be wide.
+    Losses up to `worth` are not worth a closer look: where a direction has no larger one, its bracket may be wide. The loss is
+    known to be `most` at most: once that is reached, nothing more is looked at.
     """
     known = block.left.measures.answers
     key = (block.kinds, block.left.key, block.right.key)
-    if key not in known or any(a > b for a, b in zip(known[key][0], worth, strict=True)):
-        known[key] = worth, _known_support(block, _supremum(block, worth))
+    if key not in known or not _suffices(known[key][0], (worth, most)):
+        known[key] = (worth, most), _known_support(block, _supremum(block, worth, most))
     found: BothWays = known[key][1]
     return found
 
 
-def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
+def _suffices(done: tuple[Ends, Ends], wanted: tuple[Ends, Ends]) -> bool:
+    """Whether what was worked out for some `worth` and `most` is as good as is wanted."""
+    from_here = all(a <= b for a, b in zip(done[0], wanted[0], strict=True))
+    return from_here and all(a >= b for a, b in zip(done[1], wanted[1], strict=True))
+
+
+def glimpse(block: Block) -> tuple[float, float]:
+    """What a few places show of the block's loss in both directions: where to look first, and no more."""
+    if block.equal or isinstance(block.left, RatioSide) or block.kinds != (CoordinateKind.REAL,):
+        return 0.0, 0.0
+    kinks = line_kinks(block)
+    steps = block.widest * _GLIMPSED
+    logs = logs_at(block, np.concatenate([kinks[0] - steps, 0.5 * (kinks[1:] + kinks[:-1]), kinks[-1] + steps])[:, None])
+    ratio = logs.ratio[np.isfinite(logs.ratio)]
+    return (float(ratio.max()), float(-ratio.min())) if ratio.size else (0.0, 0.0)
+
+
+def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
     if block.equal:
         return _equal(block)
     if isinstance(block.left, RatioSide):
@@ -52,7 +74,7 @@ def _supremum(block: Block, worth: tuple[float, float] = ANY) -> BothWays:
         return moved_vector(block) or on_space(block)
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
-        found = capped(proved(block, worth) or searched(block_line(block)), moved_sum(block))
+        found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))
     return found
 
 

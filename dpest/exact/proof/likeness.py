@@ -50,8 +50,16 @@ def _in_order(used: Counter[int], released: Iterable[int]) -> Iterable[int]:
 
 def _named(terms: Terms, number: dict[int, int], laws: Mapping[int, Law]) -> tuple[int, tuple[Any, ...]]:
     """The terms by the numbers of their draws, with a positive leading coefficient, and the sign that was taken out."""
-    known = sorted((number[v], c) for v, c in terms if v in number)
-    own = sorted(((c, v) for v, c in terms if v not in number), key=lambda term: (abs(term[0]), term[0]))
+    known, own = [], []
+    for v, c in terms:
+        if v in number:
+            known.append((number[v], c))
+        else:
+            own.append((c, v))
+    known.sort()
+    if len(own) > 1:
+        own.sort(key=lambda term: (abs(term[0]), term[0]))
     lead = known[0][1] if known else own[0][0] if own else 1
-    sign = 1 if lead > 0 else -1
-    return sign, (tuple((k, sign * c) for k, c in known), tuple((sign * c, laws[v]) for c, v in own))
+    if lead > 0:
+        return 1, (tuple(known), tuple((c, laws[v]) for c, v in own))
+    return -1, (tuple((k, -c) for k, c in known), tuple((-c, laws[v]) for c, v in own))

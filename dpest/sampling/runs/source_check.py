@@ -14,6 +14,7 @@ from dpest.run.streams import stream
 from dpest.sampling.runs.rows import Rows
 from dpest.sampling.runs.sources import PathTree, SampleRun, Spot
 from dpest.trace.against_program import (
+    Checks,
     Rounds,
     RunProgram,
     compare_leaves,
@@ -30,7 +31,7 @@ from dpest.trace.valuation import Value
 def check_sampling(program: RunProgram, seconds: float, together: bool = False) -> int:
     """The most decisions of one run; raises `TraceMismatch` where rows are not what the program returns."""
     source = NumberSource(stream(SEED))
-    rounds = Rounds(seconds)
+    rounds = Rounds(Checks(seconds))
     first: tuple[PlainRun, Flat] | None = None
     most = 0
     for _ in rounds:

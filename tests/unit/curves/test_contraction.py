@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpest.curves.cells import Losses
-from dpest.curves.contraction import _merged, _Sorted, contracted
+from dpest.curves.contraction import _convex, _merged, _Sorted, contracted
 
 
 def potential(mass: list[mpmath.mpf], loss: list[mpmath.mpf], log_t: mpmath.mpf) -> mpmath.mpf:
@@ -89,3 +89,48 @@ def test_nothing_between_the_points_stays_as_it_is() -> None:
     assert np.exp(logs).sum() <= 1.0
     assert 0 < guard < 1e-12
     assert math.isfinite(float(contracted(given, 7.0, 0.0)[1].sum()))
+
+
+def largest_convex(x: list[mpmath.mpf], values: list[mpmath.mpf]) -> list[mpmath.mpf]:
+    """The largest convex function below given values, at every place: the lowest chord that passes it."""
+    out = []
+    for j, place in enumerate(x):
+        chords = [values[j]]
+        for i in range(j):
+            for k in range(j + 1, len(x)):
+                share = (place - x[k]) / (x[i] - x[k])
+                chords.append(share * values[i] + (1 - share) * values[k])
+        out.append(min(chords))
+    return out
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_points_with_negative_masses_leave_the_largest_convex_potential(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    step = float(rng.choice([0.01, 0.3, 2.0]))
+    knots = np.sort(rng.choice(60, int(rng.integers(3, 12)), replace=False)) - 20
+    mass = rng.exponential(1.0, knots.size) * rng.choice([1.0, 1.0, -0.4], knots.size)
+    mass[0], mass[-1] = abs(mass[0]) + 2.0, abs(mass[-1]) + 2.0
+    found = _convex(knots, mass, step)
+    if found is None:
+        assert (mass < 0).any()
+        return
+    assert (found >= 0).all()
+    with mpmath.workdps(40):
+        x = [mpmath.exp(-mpmath.mpf(int(k)) * step) for k in knots]
+        losses = [mpmath.mpf(int(k)) * step for k in knots]
+        before, after = ([potential([mpmath.mpf(p) for p in m], losses, mpmath.log(t)) for t in x] for m in (mass, found))
+        wanted = largest_convex(x, before)
+        total = abs(mpmath.fsum(map(abs, mass.tolist())))
+        for place, value, most in zip(x, after, wanted, strict=True):
+            if min(before) >= 0 and found[0] > 0:
+                assert abs(value - most) <= 1e-13 * total * max(place, x[0])
+            assert value <= most + 1e-40
+
+
+def test_a_potential_that_would_be_negative_is_none() -> None:
+    assert _convex(np.array([0, 1, 2]), np.array([3.0, 1.0, -0.5]), 0.1) is None
+    assert _convex(np.array([0, 1, 2]), np.array([3.0, -4.0, 0.5]), 0.1) is None
+    first = _convex(np.array([0, 1, 2]), np.array([-0.5, 1.0, 2.0]), 0.1)  # only the slope beyond it is kept
+    assert first is not None
+    np.testing.assert_allclose(first, [0.0, 0.5, 2.0], rtol=1e-12)

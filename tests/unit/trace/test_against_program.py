@@ -21,6 +21,7 @@ from dpest.algorithms import gallery
 from dpest.core import Dist
 from dpest.errors import MechanismRaised, NotReplayable, TraceMismatch
 from dpest.sampling.runs.sources import TracedSampler
+from dpest.trace.against_program import Checks
 from dpest.trace.explore import trace
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.literal import Literal
@@ -233,7 +234,7 @@ HONEST: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_mechanism_is_not_accused(name: str) -> None:
     for data in (0, 1):
-        trace(HONEST[name], data, {}, check_seconds=0.2)
+        trace(HONEST[name], data, {}, checks=Checks(0.2))
         TracedSampler(HONEST[name]).check(data, seconds=0.1)
 
 
@@ -258,7 +259,7 @@ def test_no_algorithm_of_the_gallery_is_accused(algorithm: Any) -> None:
     pair = algorithm.pairs(n)[0]
     for data in (pair.left, pair.right):
         TracedSampler(algorithm.function).check(data, seconds=0.05)
-        trace(algorithm.function, data, {}, check_seconds=0.05)
+        trace(algorithm.function, data, {}, checks=Checks(0.05))
 
 
 @settings(max_examples=60, deadline=None)

@@ -20,6 +20,7 @@ from dpest.exact.loss.compare import (
     _capped,
     _group_losses,
     _OpenStrata,
+    _promising_first,
     _reached,
     _stratum_loss,
     _suprema,
@@ -28,6 +29,7 @@ from dpest.exact.loss.compare import (
     is_open,
 )
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
+from dpest.exact.loss.supremum import OPEN_ENDED
 
 HERE: Any = SimpleNamespace()
 
@@ -151,9 +153,10 @@ def stratum(dimension: int, *more: int, kind: CoordinateKind = CoordinateKind.RE
     return SimpleNamespace(blocks=blocks, leaves=())
 
 
-def opened(proof: _Proof | None, groups: int = 1) -> _OpenStrata:
+def opened(proof: _Proof | None, groups: int = 1, strata: Any = ()) -> _OpenStrata:
     bucket: Any = SimpleNamespace(constants=(), groups=[None] * groups, structure=None)
-    return _OpenStrata(bucket, SimpleNamespace(positions=(0,)), None if proof is None else lambda: proof)  # type: ignore[arg-type]
+    group: Any = SimpleNamespace(positions=(0,), strata=strata)
+    return _OpenStrata(bucket, group, None if proof is None else lambda: proof)
 
 
 def test_open_strata_are_closed_by_a_proof() -> None:
@@ -176,10 +179,18 @@ def test_open_strata_are_closed_by_a_proof() -> None:
 def test_bounds_are_offered_after_one_was_needed() -> None:
     x = StratumLoss(HERE, (), 1.0, 0.9, math.inf, -1.0, -2.0)
     strata = opened(_Proof((1.25, 3.0)))
-    assert strata.known(stratum(2)) is None
+    assert strata.known(stratum(2)) == OPEN_ENDED
     strata.closed(stratum(2), [x, x])
-    assert strata.known(stratum(2)) == (1.25, 3.0)
-    assert strata.known(stratum(1)) is None  # one coordinate is quick
+    assert strata.known(stratum(2)) == strata.known(stratum(1)) == (1.25, 3.0)
+    assert strata.known(stratum(0)) == OPEN_ENDED  # its loss is a number
+    assert strata.known(stratum(1, kind=CoordinateKind.LATTICE)) == OPEN_ENDED
+
+
+def test_bounds_are_offered_at_once_where_many_strata_take_a_search() -> None:
+    for dimensions, known in (((1, 2), OPEN_ENDED), ((1, 0, 1), OPEN_ENDED), ((1, 1, 2), (1.25, 3.0))):
+        strata = [stratum(d) for d in dimensions]
+        assert opened(_Proof((1.25, 3.0)), strata=strata).known(strata[0]) == known
+        assert opened(None, strata=strata).known(strata[0]) == OPEN_ENDED
 
 
 # -- strata and groups -------------------------------------------------------------------------------------------------
@@ -203,7 +214,8 @@ def test_a_group_has_the_largest_upper_end_of_its_strata(monkeypatch: pytest.Mon
         2: BothWays(Sup(0.8, 0.7, 1.6, (), -1.0, -1.8), Sup(0.3, 0.2, 0.35, (), -1.0, -1.3)),
         3: BothWays(NOTHING, Sup(0.2, 0.1, 0.9, (), -1.0, -1.2)),
     }
-    monkeypatch.setattr(compare, "supremum", lambda block, worth=None: sups[block.dimension])
+    monkeypatch.setattr(compare, "supremum", lambda block, worth=None, most=None: sups[block.dimension])
+    monkeypatch.setattr(compare, "glimpse", lambda block: (0.0, 0.0))
     monkeypatch.setattr(compare, "with_stratum", lambda masses, _stratum, _sups: masses)
     group: Any = SimpleNamespace(strata=[stratum(3), stratum(1), stratum(2)], complete=True)
     forward, backward = _group_losses(group, opened(None)).ways
@@ -220,31 +232,50 @@ def test_strata_that_a_proof_leaves_below_what_was_reached_are_not_looked_at(mon
     """The first on two coordinates is open and asks for the proof; the second is left to it."""
     looked: list[Any] = []
 
-    def supremum(block: Any, worth: Any = None) -> BothWays:
-        looked.append(block)
+    def supremum(block: Any, worth: Any = None, most: Any = None) -> BothWays:
+        looked.append((block, worth))
         both = Sup(1.0, 1.0, math.inf, (), -1.0, -2.0)
         return BothWays(both, both)
 
     monkeypatch.setattr(compare, "supremum", supremum)
+    monkeypatch.setattr(compare, "glimpse", lambda block: (0.0, 0.0))
     monkeypatch.setattr(compare, "with_stratum", lambda masses, _stratum, _sups: masses)
-    for bounds, times in (((1.0, 1.0), 1), ((1.0, 1.5), 2), ((1.5, 1.0), 2)):
+    for bounds, times in (((1.0, 1.0), 1), ((1.0 + 1e-11, 1.0), 1), ((1.0, 1.5), 2), ((1.5, 1.0), 2)):
         looked.clear()
         found = _group_losses(SimpleNamespace(strata=[stratum(2), stratum(2)], complete=True), opened(_Proof(bounds)))  # type: ignore[arg-type]
         assert len(looked) == times
         assert [w.upper for w in found.ways if w is not None] == list(bounds)
+    assert looked[1][1] == (1.0, math.inf)  # in the direction that is settled nothing is worth a look
+
+
+def test_strata_that_promise_most_in_either_direction_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = {"a": (0.1, 0.0), "b": (0.3, 0.1), "c": (0.2, 0.2), "d": (0.0, 0.4)}
+    monkeypatch.setattr(compare, "glimpse", lambda block: seen[block.name])
+
+    def named(name: str, dimension: int) -> Any:
+        found = stratum(dimension)
+        found.blocks[0].name = name
+        return found
+
+    strata = [named("a", 1), named("b", 1), named("c", 1), named("d", 1)]
+    assert [s.blocks[0].name for s in _promising_first(strata)] == ["b", "d", "c", "a"]
+    strata = [named("b", 2), named("c", 1), named("a", 1), stratum(0)]
+    assert [b.dimension for s in _promising_first(strata) for b in s.blocks] == [0, 1, 1, 2]
+    assert _promising_first(strata[:1]) == strata[:1]
 
 
 @pytest.mark.parametrize("easy", [(0.25, 0.5), (math.inf, 0.5), (-math.inf, 0.5)])
 def test_a_single_hard_block_need_only_add_to_more_than_was_reached(easy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def supremum(block: Any, worth: Any = compare.ANY) -> BothWays:
-        asked.append((block.dimension, worth))
+    def supremum(block: Any, worth: Any = compare.ANY, most: Any = OPEN_ENDED) -> BothWays:
+        asked.append((block.dimension, worth, most))
         return BothWays(*(Sup(x, x - 0.125, x) for x in easy))
 
     monkeypatch.setattr(compare, "supremum", supremum)
-    _suprema(stratum(0, 2), [1.0, 2.0])
-    assert asked == [(0, compare.ANY), (2, (0.75, 1.5) if math.isfinite(easy[0]) else compare.ANY)]
+    _suprema(stratum(0, 2), [1.0, 2.0], (3.0, 4.0))
+    free = (compare.ANY, OPEN_ENDED)
+    assert asked == [(0, *free), (2, *(((0.75, 1.5), (2.875, 3.625)) if math.isfinite(easy[0]) else free))]
     asked.clear()
-    _suprema(stratum(0, 2, 1), [1.0, 2.0])  # two hard ones: each may add
-    assert asked == [(0, compare.ANY), (2, compare.ANY), (1, compare.ANY)]
+    _suprema(stratum(0, 2, 1), [1.0, 2.0], (3.0, 4.0))  # two hard ones: each may add
+    assert asked == [(0, *free), (2, *free), (1, *free)]

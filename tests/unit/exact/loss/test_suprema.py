@@ -14,6 +14,10 @@ from scipy import stats
 
 import dpest
 from dpest import bernoulli, from_scipy, gaussian, gumbel, laplace, logistic, maximum
+from dpest.exact.inference.paths import trace
+from dpest.exact.loss.blocks import Block, Measures
+from dpest.exact.loss.buckets import buckets
+from dpest.exact.loss.supremum import supremum
 from tests.oracles.mixtures import Part, climbed, log_ratio
 
 INF = math.inf
@@ -292,3 +296,26 @@ def test_a_gap_that_holds_numbers_is_seen() -> None:
 def test_tenths_of_a_noisy_count_are_rounded_as_the_program_rounds(left: int, right: int) -> None:
     """0.1 is not a tenth, but the program's floor is that of a tenth: the tails lose as much as the count does."""
     holds(found(lambda x: math.floor(0.1 * (x + dpest.geometric(5.0))), left, right), 0.2)
+
+
+def test_what_reaches_a_proved_bound_is_not_looked_at_more_closely() -> None:
+    """Both directions reach 1/2 far out; a bound that is proved elsewhere spares the search, and never moves the value."""
+
+    def mechanism(x: float) -> Any:
+        t = laplace(2)
+        return [v if (v := x + laplace(2)) > t else None]
+
+    def block() -> Block:
+        traces = [trace(mechanism, x, {}) for x in (0.0, 1.0)]
+        strata = [s for b in buckets(*traces, Measures()) for g in b.groups for s in g.strata]
+        return next(b for s in strata for b in s.blocks if b.dimension == 1)
+
+    free, capped = supremum(block()), supremum(block(), most=(0.5, 0.5))
+    for one, other in ((free.forward, capped.forward), (free.backward, capped.backward)):
+        assert one.lower <= other.value <= one.upper
+        assert other.upper >= one.lower
+    shared = block()
+    supremum(shared, most=(free.forward.value, free.backward.value))
+    again = supremum(shared)  # without the bound it is worked out anew
+    assert again.forward.upper - again.forward.lower <= 1e-9
+    assert again.backward.upper - again.backward.lower <= 1e-9
