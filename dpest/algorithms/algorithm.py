@@ -66,7 +66,6 @@ class Algorithm:
             case Adjacency.COUNTS:
                 return [Pair(f"{count} and {count - 1}", count, count - 1) for count in range(size, 0, -1)]
 
-
     def all_inputs(self, n: int | None = None) -> dict[str, Any]:
         """What `dpest.prove` is asked about it: keywords that name the adjacent inputs of its claim."""
         size = self.n if n is None else n

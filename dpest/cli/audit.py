@@ -10,13 +10,13 @@ import click
 from dpest.cli.colour import tinted
 from dpest.cli.options import (
     Asked,
-    inputs,
     json_option,
     print_verdict,
     question,
     question_options,
     sampling_options,
     verdict_status,
+    where,
 )
 from dpest.cli.waiting import timeout_option
 
@@ -46,6 +46,5 @@ def command(claim: float | None, delta: float, attack: str, features: str, as_js
 def _audit(asked: Asked, **claims: Any) -> Any:
     from dpest.doors.audit import audit
 
-    where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
-    found = audit(asked.target.function, **where, **claims, params=asked.params, **asked.sampling)
+    found = audit(asked.target.function, **where(asked), **claims, params=asked.params, **asked.sampling)
     return replace(found, mechanism=asked.target.name)

@@ -13,8 +13,7 @@ import click
 from dpest.cli.completing import complete_target
 from dpest.cli.options import json_option
 from dpest.cli.options import parameter as name_and_value
-from dpest.cli.prove import whole_options
-from dpest.cli.sweep import given_domain
+from dpest.cli.prove import given_domain, whole_options
 from dpest.cli.targets import resolve
 from dpest.cli.waiting import timeout_option, waiting
 

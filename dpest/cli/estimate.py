@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from dpest.cli.colour import first_line_bold
 from dpest.cli.options import (
     answer_status,
     ask,
-    bracket_dict,
+    at_delta,
     check_delta,
     json_option,
+    print_answer,
     question,
     question_options,
     sampling_options,
@@ -35,18 +34,10 @@ def command(method: str, delta: float | None, as_json: bool, **options: Any) -> 
     """
     check_delta(delta)
     result = ask(question(options), method)
-    at = None if delta is None else result.epsilon_at(delta)
-    if as_json:
-        extra = {} if at is None else {"at_delta": {"delta": delta, **bracket_dict(at)}}
-        click.echo(json.dumps({**result.to_dict(), **extra}, indent=2, allow_nan=False))
-        return answer_status(result)
-    from dpest.report.text import pairs_table
+    at = at_delta(result, delta)
+    if len(result.pairs) > 1 and not as_json:
+        from dpest.report.text import pairs_table
 
-    if len(result.pairs) > 1:
         click.echo(pairs_table(result) + "\n")
-    click.echo(first_line_bold(str(result)))
-    if at is not None:
-        from dpest.report.curves import value_text
-
-        click.echo(f"  at delta {delta:g}: epsilon = {value_text(at)}")
+    print_answer(result, at, as_json=as_json)
     return answer_status(result)

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from dpest.cli.colour import first_line_bold
 from dpest.cli.completing import complete_target
 from dpest.cli.main import INTERRUPTED
 from dpest.cli.targets import Target, resolve
@@ -146,10 +147,10 @@ def ask(asked: Asked, method: str) -> Result:
     """The answer of `dpest.estimate` to the question."""
     from dpest.doors.estimate import estimate
 
-    where = {"pairs": inputs(asked)} if inputs(asked) else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
     show = waiting(asked.target.name)
     with show, redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer
-        result = estimate(asked.target.function, **where, method=method, params=asked.params, progress=show, **asked.sampling)
+        options = {**where(asked), "params": asked.params, **asked.sampling}
+        result = estimate(asked.target.function, **options, method=method, progress=show)
     return replace(result, mechanism=asked.target.name)
 
 
@@ -168,6 +169,27 @@ def check_claim(epsilon: float | None, delta: float) -> None:
     check_delta(delta)
 
 
+AtDelta: TypeAlias = "tuple[float, Bracketed] | None"
+
+
+def at_delta(result: Result, delta: float | None) -> AtDelta:
+    """A delta, and the smallest epsilon there; None where none was asked for."""
+    return None if delta is None else (delta, result.epsilon_at(delta))
+
+
+def print_answer(result: Result, at: AtDelta, *, as_json: bool) -> None:
+    """The result, and the smallest epsilon at a delta where it was asked for, as text or as JSON."""
+    if as_json:
+        extra = {} if at is None else {"at_delta": {"delta": at[0], **bracket_dict(at[1])}}
+        click.echo(json.dumps({**result.to_dict(), **extra}, indent=2, allow_nan=False))
+        return
+    click.echo(first_line_bold(str(result)))
+    if at is not None:
+        from dpest.report.curves import value_text
+
+        click.echo(f"  at delta {at[0]:g}: epsilon = {value_text(at[1])}")
+
+
 def bracket_dict(x: Bracketed) -> dict[str, float | str]:
     """An epsilon with its bracket as plain data; infinities are strings."""
     ends = {"epsilon": float(x), "lower": float(x.lower), "upper": float(x.upper)}
@@ -179,6 +201,12 @@ def inputs(asked: Asked) -> list[Any] | None:
     if asked.pairs is None and asked.target.algorithm is not None:
         return list(asked.target.algorithm.pairs(asked.n, asked.adjacency))
     return asked.pairs
+
+
+def where(asked: Asked) -> dict[str, Any]:
+    """The same as keywords of `dpest.estimate` and `dpest.audit`."""
+    pairs = inputs(asked)
+    return {"pairs": pairs} if pairs else {"n": asked.n, "adjacency": asked.adjacency or "linf"}
 
 
 def all_inputs(asked: Asked) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpest.cli.colour import first_line_bold
 from dpest.cli.completing import complete_target
-from dpest.cli.options import bracket_dict, check_delta, json_option, literal, parameter
+from dpest.cli.options import at_delta, check_delta, json_option, literal, parameter, print_answer
 from dpest.cli.targets import Target, resolve
 from dpest.cli.waiting import timeout_option, waiting
 
@@ -29,6 +29,14 @@ def whole_options(command: Any) -> Any:
     ):
         command = decorate(command)
     return command
+
+
+def given_domain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Sensitivity and domain, where they were given."""
+    found = {k: options[k] for k in ("sensitivity", "domain") if options.get(k) is not None}
+    if isinstance(found.get("domain"), str):
+        found["domain"] = int if found["domain"] == "int" else literal(found["domain"])
+    return found
 
 
 @click.command("prove")
@@ -52,19 +60,11 @@ def command(
     check_delta(delta)
     found = resolve(target)
     result = proved(found, dict(map(parameter, options.pop("params"))), options)
-    at = None if delta is None else result.epsilon_at(delta)
+    at = at_delta(result, delta)
     if certificate is not None and result.proof is not None:
         Path(certificate).write_text(json.dumps(result.proof.to_dict(), indent=1), encoding="utf-8")
-    if as_json:
-        extra = {} if at is None else {"at_delta": {"delta": delta, **bracket_dict(at)}}
-        click.echo(json.dumps({**result.to_dict(), **extra}, indent=2, allow_nan=False))
-        return
-    click.echo(first_line_bold(str(result)))
-    if at is not None:
-        from dpest.report.curves import value_text
-
-        click.echo(f"  at delta {delta:g}: epsilon = {value_text(at)}")
-    if proof:
+    print_answer(result, at, as_json=as_json)
+    if proof and not as_json:
         click.echo(f"\n{result.proof}" if result.proof is not None else "\nno proof")
 
 
@@ -72,9 +72,7 @@ def proved(target: Target, params: dict[str, Any], options: dict[str, Any]) -> R
     """The answer of `dpest.prove`; a built-in algorithm brings the inputs that its claim is about."""
     from dpest.doors.prove import prove
 
-    given = {k: v for k, v in options.items() if k in ("n", "adjacency", "sensitivity", "domain") and v is not None}
-    if "domain" in given:
-        given["domain"] = int if given["domain"] == "int" else literal(given["domain"])
+    given = {k: options[k] for k in ("n", "adjacency") if options.get(k) is not None} | given_domain(options)
     own = target.algorithm.all_inputs(given.get("n")) if target.algorithm is not None else {}
     show = waiting(target.name)
     with show, redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the answer

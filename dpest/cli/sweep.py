@@ -21,7 +21,7 @@ from dpest.cli.options import (
     question_options,
 )
 from dpest.cli.options import parameter as name_and_value
-from dpest.cli.prove import whole_options
+from dpest.cli.prove import given_domain, whole_options
 from dpest.cli.targets import resolve
 from dpest.cli.waiting import timeout_option, waiting
 
@@ -69,11 +69,3 @@ def _asked(options: dict[str, Any], patterns: bool) -> Asked:
         return question(options)
     params = dict(map(name_and_value, options["params"]))
     return Asked(resolve(options["target"]), None, None, options["adjacency"], params, {})
-
-
-def given_domain(options: dict[str, Any]) -> dict[str, Any]:
-    """Sensitivity and domain, where they were given."""
-    found = {k: options[k] for k in ("sensitivity", "domain") if options.get(k) is not None}
-    if "domain" in found:
-        found["domain"] = int if found["domain"] == "int" else literal(found["domain"])
-    return found

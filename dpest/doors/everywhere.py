@@ -9,7 +9,6 @@ from typing import Any
 from dpest.errors import DpestError
 from dpest.exact.answer import collector_paused
 from dpest.exact.proof.align import rounded_up
-from dpest.exact.proof.cells import cell
 from dpest.exact.proof.upper import ProofQuestion, proved_on, scope, traced_question
 from dpest.inputs.pairs import L1_PATTERNS, Pair
 from dpest.results import TIGHT
@@ -33,7 +32,7 @@ def over_all_inputs(
     try:
         with collector_paused():
             traced = traced_question(question)
-            if any(cell(region) for program in traced.programs for region in program):
+            if any(region.bare for program in traced.programs for region in program):
                 return None
             bound = proved_on(question, traced).bound
     except DpestError:

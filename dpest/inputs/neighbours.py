@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import InvalidInput, InvalidPair
-from dpest.inputs.pairs import Pair, as_pairs, pattern_pairs
-from dpest.inputs.question import check_adjacency
+from dpest.inputs.pairs import Pair, pattern_pairs
+from dpest.inputs.question import check_adjacency, check_pairs
 
 
 def all_pairs(domain: Sequence[Any]) -> list[Pair]:
@@ -47,14 +47,11 @@ def _moved(data: Sequence[float], low: float, high: float, step: float) -> list[
 
 def resolve_pairs(pairs: Any, n: int | None, adjacency: str | None) -> list[Pair]:
     """What the caller gave as pairs: some, an iterable of some, or the patterns for n; equal inputs are kept, doubles dropped."""
+    given = check_pairs(pairs, n, adjacency or "linf", "audit")
     if pairs is None:
-        if n is None:
-            raise InvalidPair("give pairs=(D, D') or a list of pairs, or n=... for the seven patterns")
-        return pattern_pairs(n, adjacency or "linf")
-    if n is not None:
-        raise InvalidInput("give either pairs or n, not both")
+        return given
     found: list[Pair] = []
-    for pair in as_pairs(pairs):
+    for pair in given:
         _must_be(pair, adjacency)
         if not any(_same(pair.left, p.left) and _same(pair.right, p.right) for p in found):
             found.append(pair)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,14 @@ def brief_event(words: str) -> str:
         every = asked or ["any values for the letters"]
     count = f" ({len(every):,} conditions)" if len(every) > sum(ENDS) else ""
     return _cut(output + found + ", ".join(_ends(every)) + count)
+
+
+def signed_sum(parts: Iterable[tuple[Any, str]]) -> str:
+    """Texts with the signs of their numbers as a sum: `a - 2 b + 1`."""
+    text = ""
+    for number, part in parts:
+        text += ((" - " if number < 0 else " + ") if text else "-" if number < 0 else "") + part
+    return text
 
 
 def one_line(text: str) -> str:

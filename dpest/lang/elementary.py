@@ -30,6 +30,7 @@ from dpest.lang.nodes import (
     combine,
     draws_of,
     linear,
+    plain_number,
     scaled,
 )
 from dpest.lang.spans import is_smooth, span
@@ -76,9 +77,9 @@ def inside(name: str, node: Node) -> Any:
     low, high = function.domain
     parts = []
     if low is not None:
-        parts.append(compare(_lower(function), node, _plain(low)))
+        parts.append(compare(_lower(function), node, plain_number(low)))
     if high is not None:
-        parts.append(compare(Relation.GT, _plain(high), node))
+        parts.append(compare(Relation.GT, plain_number(high), node))
     return conjunction(tuple(parts))
 
 
@@ -131,13 +132,13 @@ def _guarded(function: Elementary, node: Node, call: Call) -> Any:
     low, high = function.domain
     out: Any = value
     if high is not None:
-        end = Where(compare(Relation.EQ, node, _plain(high)), _at(call, high), math.nan)
-        out = Where(compare(Relation.GT, _plain(high), node), out, end)
+        end = Where(compare(Relation.EQ, node, plain_number(high)), _at(call, high), math.nan)
+        out = Where(compare(Relation.GT, plain_number(high), node), out, end)
     if low is not None:
         other: Any = math.nan
         if _lower(function) is Relation.GT:
-            other = Where(compare(Relation.EQ, node, _plain(low)), _at(call, low), math.nan)
-        out = Where(compare(_lower(function), node, _plain(low)), out, other)
+            other = Where(compare(Relation.EQ, node, plain_number(low)), _at(call, low), math.nan)
+        out = Where(compare(_lower(function), node, plain_number(low)), out, other)
     return out
 
 
@@ -154,10 +155,6 @@ def _surely_inside(function: Elementary, node: Node) -> bool:
     closed = touching or _lower(function) is Relation.GE
     above = low is None or (least is not None and (least > low or (least == low and closed)))
     return above and (high is None or (most is not None and (most < high or (most == high and touching))))
-
-
-def _plain(x: Rational) -> int | float:
-    return int(x) if x.denominator == 1 else float(x)
 
 
 def _at(call: Call, x: Rational) -> float:

@@ -61,7 +61,24 @@ class Draw:
 
     law: Law
     origin: Origin | None = None
-    images: dict[Any, Any] = field(default_factory=dict)  # functions of this draw as draws of their own, made once each
+    made_of: Polar | None = None  # two other draws, of which it is made together
+    derived: Derived = field(default_factory=lambda: Derived())
+
+
+class Derived:
+    """What was made of a draw so far. It lives as long as the draw: every path that makes the same has the same."""
+
+    __slots__ = ("_made", "joined")
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+        self.joined: Draw | None = None  # another draw, from which it must not be told apart
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """A function of the draw as a draw of its own, made when it is first asked for."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,6 +106,26 @@ class Origin:
         """The base's value where the draw has the value y; None where no value of the base leads to it."""
         outer, undo = self.coefficient * y + self.constant, self.function.inverse()
         return (undo.at(outer) - self.offset) / self.factor if undo.inside(outer) else None
+
+
+@dataclass(frozen=True)
+class Polar:
+    """sqrt(-spread * ln(factor * u + offset)) * turned(slope * v + start), for the value of such a draw at given numbers."""
+
+    radius: Draw
+    angle: Draw
+    spread: Rational
+    factor: Rational
+    offset: Rational
+    slope: Rational
+    start: Rational
+    turned: str
+
+    def value(self, u: float, v: float) -> float:
+        """The draw's value."""
+        inner = float(self.factor) * u + float(self.offset)
+        length = math.sqrt(-float(self.spread) * math.log(inner)) if inner > 0 else math.inf
+        return length * float(getattr(math, self.turned)(float(self.slope) * v + float(self.start)))
 
 
 # The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).

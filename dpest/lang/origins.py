@@ -5,21 +5,18 @@ from __future__ import annotations
 from dpest.lang.nodes import Draw, Origin
 from dpest.numerics.rationals import Rational
 
-# Among what is known of a draw: another one that it must not be told apart from, and how it is made of two others.
-JOINED, MADE_OF = "joined", "made of"
-
 
 def root(draw: Draw) -> Draw:
     """The draw that was made, behind functions of it; one for all draws that a value is made of together."""
     while draw.origin is not None:
         draw = draw.origin.base
-    joined = draw.images.get(JOINED)
+    joined = draw.derived.joined
     return draw if joined is None else root(joined)
 
 
 def is_joined(draw: Draw) -> bool:
     """Whether a draw is made of others, or makes another one together with them."""
-    return JOINED in draw.images
+    return draw.derived.joined is not None
 
 
 def on_base(step: Origin, least: bool, bound: Rational) -> tuple[bool, Rational | None]:

@@ -4,32 +4,58 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpest.lang.nodes import Apply, ArgExtreme, Compare, Draw, Extreme, Function, Linear, Ranked, Rounded, children, is_node
+import numpy as np
+
+from dpest.lang.nodes import (
+    Apply,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Ranked,
+    Rounded,
+    children,
+    draws_of,
+    is_node,
+)
 
 
 def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
     """What a value looks like; draws that are not shared are numbered in the order in which they are met."""
     if not is_node(x):
-        return ("constant", type(x).__name__, repr(x))
+        # The text of a long array leaves most of it out.
+        return ("constant", type(x).__name__, (x.shape, x.tobytes()) if isinstance(x, np.ndarray) else repr(x))
     if isinstance(x, Draw):
         if id(x) in shared:
             return ("shared", id(x))
         return ("private", x.law, private.setdefault(id(x), len(private)))
-    inner = tuple(signature(c, shared, private) for c in children(x))
-    match x:
+    return (operation(x), tuple(signature(c, shared, private) for c in children(x)))
+
+
+def making(x: Any) -> Any:
+    """Equal for values that are built in the same way from the same draws: replays build nodes anew."""
+    return signature(x, {id(d) for d in draws_of(x)}, {})
+
+
+def operation(node: Node) -> tuple[Any, ...]:
+    """What is done to the values that a node is computed from."""
+    match node:
         case Linear(terms=terms, constant=constant):
-            return ("linear", tuple(c for _, c in terms), constant, inner)
+            return ("linear", tuple(c for _, c in terms), constant)
         case Compare(relation=relation):
-            return ("compare", relation, inner)
+            return ("compare", relation)
         case Extreme(pick=pick) | ArgExtreme(pick=pick):
-            return (type(x).__name__, pick, inner)
+            return (type(node).__name__, pick)
         case Ranked(pick=pick, rank=rank, place=place):
-            return ("ranked", pick, rank, place, inner)
+            return ("ranked", pick, rank, place)
         case Rounded(rounding=rounding):
-            return ("rounded", rounding, inner)
+            return ("rounded", rounding)
         case Function(function=function):
-            return ("function", function, inner)
+            return ("function", function)
         case Apply(function=function):
-            return ("apply", function, inner)
+            return ("apply", function)
         case _:
-            return (type(x).__name__, inner)
+            return (type(node).__name__,)

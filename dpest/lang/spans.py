@@ -7,25 +7,23 @@ from typing import Any
 
 from dpest.lang.nodes import Draw, Extreme, Function, Linear, Pick, is_node, linear
 from dpest.numerics.elementary import Elementary, Kind, TooFar
-from dpest.numerics.rationals import Rational, exact
-
-Span = tuple[Rational | None, Rational | None]  # None for an infinite end
-_ANYWHERE: Span = (None, None)
+from dpest.numerics.ranges import ANYTHING, Range, ends, largest_of, smallest_of, total
+from dpest.numerics.rationals import ZERO, Rational, exact
 
 
-def span(node: Any) -> Span:
+def span(node: Any) -> Range:
     """An interval that holds every value of a node."""
     match node:
         case Draw(law=law):
-            low, high = law.support
-            return (None if math.isinf(low) else exact(low)), (None if math.isinf(high) else exact(high))
+            return ends(*law.support)
         case Linear(terms=terms, constant=constant):
-            return _sum(terms, constant)
+            return total(((span(n), c) for n, c in terms), constant)
         case Extreme(pick=pick, values=values):
-            return _extreme(pick, [span(v) for v in values], is_absolute(node))
+            found = (largest_of if pick is Pick.MAX else smallest_of)([span(v) for v in values])
+            return largest_of([found, (ZERO, found[1])]) if is_absolute(node) else found
         case Function(function=function, value=value):
             return _image(function, span(value))
-    return (exact(node), exact(node)) if isinstance(node, int | float) and math.isfinite(node) else _ANYWHERE
+    return (exact(node), exact(node)) if isinstance(node, int | float) and math.isfinite(node) else ANYTHING
 
 
 def is_smooth(node: Any) -> bool:
@@ -54,29 +52,9 @@ def is_absolute(node: Any) -> bool:
     return all(n is m and c == -d for (n, c), (m, d) in zip(first.terms, second.terms, strict=True))
 
 
-def _sum(terms: Any, constant: Rational) -> Span:
-    low: Rational | None = constant
-    high: Rational | None = constant
-    for node, c in terms:
-        ends = span(node)
-        below, above = ends if c > 0 else ends[::-1]
-        low = None if low is None or below is None else low + c * below
-        high = None if high is None or above is None else high + c * above
-    return low, high
-
-
-def _extreme(pick: Pick, spans: list[Span], absolute: bool) -> Span:
-    lows, highs = [s[0] for s in spans], [s[1] for s in spans]
-    if pick is Pick.MAX:
-        known = [x for x in lows if x is not None] + ([exact(0)] if absolute else [])
-        return max(known, default=None), (None if None in highs else max(x for x in highs if x is not None))
-    finite = [x for x in highs if x is not None]
-    return (None if None in lows else min(x for x in lows if x is not None)), min(finite, default=None)
-
-
-def _image(function: Elementary, inner: Span) -> Span:
+def _image(function: Elementary, inner: Range) -> Range:
     if function.kind is Kind.RECIPROCAL:
-        return _ANYWHERE
+        return ANYTHING
     ends = [_at(function, x, side) for side, x in enumerate(inner)]
     return (ends[0], ends[1]) if function.rising else (ends[1], ends[0])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -58,25 +58,32 @@ class _Substitution:
 
     def _rebuilt(self, node: Node) -> Any:
         match node:
-            case Draw():
-                return node
             case Linear():
                 return self._linear(node)
             case Compare(value=value):
                 return replace(node, value=self._linear(value), written=self._written(node.written))
-            case Not(value=value):
-                return replace(node, value=self.of(value))
-            case Function(value=value):
-                return replace(node, value=self.of(value))
-            case Rounded(value=value):
-                return replace(node, value=self.of(value), written=self._written(node.written))
-            case All(values=values) | Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values):
-                return replace(node, values=tuple(self.of(v) for v in values))
-            case Apply(values=values):
-                return replace(node, values=tuple(self.of(v) for v in values))
-            case Where(condition=condition, yes=yes, no=no):
-                return replace(node, condition=self.of(condition), yes=self.of(yes), no=self.of(no))
-            case Product(left=left, right=right) | Quotient(left=left, right=right):
-                return replace(node, left=self.of(left), right=self.of(right))
+            case Rounded(written=written):
+                return replace(rebuilt(node, self.of, self.of), written=self._written(written))
             case _:
-                assert_never(node)
+                return rebuilt(node, self.of, self.of)
+
+
+def rebuilt(node: Node, value: Callable[[Any], Any], truth: Callable[[Any], Any]) -> Any:
+    """The node computed from other values: `value` changes numbers and `truth` conditions; affine parts are left as they are."""
+    match node:
+        case Not():
+            return replace(node, value=truth(node.value))
+        case All():
+            return replace(node, values=tuple(map(truth, node.values)))
+        case Rounded() | Function():
+            return replace(node, value=value(node.value))
+        case Extreme() | ArgExtreme() | Ranked() | Apply():
+            return replace(node, values=tuple(map(value, node.values)))
+        case Where():
+            return replace(node, condition=truth(node.condition), yes=value(node.yes), no=value(node.no))
+        case Product() | Quotient():
+            return replace(node, left=value(node.left), right=value(node.right))
+        case Draw() | Linear() | Compare():
+            return node
+        case _:
+            assert_never(node)

@@ -52,19 +52,9 @@ def vector_add(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
     return [x + y for x, y in zip(xs, ys, strict=True)]
 
 
-def vector_argmax(values: Sequence[Any]) -> Any:
-    """The first index of the largest value."""
-    return argmax(values)
-
-
-def vector_max(values: Sequence[Any]) -> Any:
-    """The largest of the values."""
-    return max(values)
-
-
-def vector_min(values: Sequence[Any]) -> Any:
-    """The smallest of the values."""
-    return min(values)
+vector_argmax = argmax
+vector_max = max_op
+vector_min = min_op
 
 
 def prefix_sum_distributions(values: Sequence[Any]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+from dpest.inputs.shown import signed_sum
 from dpest.lang.nodes import (
     All,
     Apply,
@@ -72,9 +73,5 @@ def _list(values: tuple[Any, ...], inner: Any) -> str:
 
 
 def _sum(terms: list[tuple[str, float]], constant: float) -> str:
-    text = ""
-    for name, c in [*terms, *([("", constant)] if constant or not terms else [])]:
-        size = abs(c)
-        piece = f"{size:g}" if not name else name if size == 1 else f"{size:g} * {name}"
-        text += (f" {'-' if c < 0 else '+'} " if text else "-" if c < 0 else "") + piece
-    return text
+    parts = [(c, name if abs(c) == 1 else f"{abs(c):g} * {name}") for name, c in terms]
+    return signed_sum([*parts, (constant, f"{abs(constant):g}")] if constant or not parts else parts)

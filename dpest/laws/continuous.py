@@ -51,14 +51,24 @@ class _Scaled(Continuous):
         return f"{self.family}({self.b:g})"
 
 
-@dataclass(frozen=True)
-class Laplace(_Scaled):
-    """Density exp(-|x| / b) / (2 b)."""
-
-    family = "laplace"
+class _Symmetric(_Scaled):
+    """Around zero, with tails that fall by e over each scale."""
 
     def reach(self, log_mass: float) -> tuple[float, float]:
         return self.b * log_mass, -self.b * log_mass
+
+    def log_sf(self, x: npt.ArrayLike) -> Floats:
+        return self.log_cdf(-np.asarray(x, float))
+
+    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
+        return 1 / exact(self.b), 1 / exact(self.b)
+
+
+@dataclass(frozen=True)
+class Laplace(_Symmetric):
+    """Density exp(-|x| / b) / (2 b)."""
+
+    family = "laplace"
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         return np.asarray(-np.abs(np.asarray(x, float)) / self.b - math.log(2 * self.b))
@@ -66,9 +76,6 @@ class Laplace(_Scaled):
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         z = np.asarray(x, float) / self.b
         return np.where(z < 0, z + LOG_HALF, np.log1p(-0.5 * np.exp(-np.abs(z))))
-
-    def log_sf(self, x: npt.ArrayLike) -> Floats:
-        return self.log_cdf(-np.asarray(x, float))
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         low, high = np.broadcast_arrays(np.asarray(low, float) / self.b, np.asarray(high, float) / self.b)
@@ -92,9 +99,6 @@ class Laplace(_Scaled):
 
     def asymptote(self, side: int) -> Asymptote:
         return exponential(-math.log(2 * self.b), self.b)
-
-    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
-        return 1 / exact(self.b), 1 / exact(self.b)
 
 
 @dataclass(frozen=True)
@@ -239,13 +243,10 @@ class Gumbel(_Scaled):
 
 
 @dataclass(frozen=True)
-class Logistic(_Scaled):
+class Logistic(_Symmetric):
     """Density e^-z / (b (1 + e^-z)^2) with z = x / b."""
 
     family = "logistic"
-
-    def reach(self, log_mass: float) -> tuple[float, float]:
-        return self.b * log_mass, -self.b * log_mass
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         z = np.abs(np.asarray(x, float)) / self.b
@@ -253,9 +254,6 @@ class Logistic(_Scaled):
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         return np.asarray(-np.logaddexp(0.0, -np.asarray(x, float) / self.b))
-
-    def log_sf(self, x: npt.ArrayLike) -> Floats:
-        return self.log_cdf(-np.asarray(x, float))
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         # F(h) - F(l) = F(h) S(l) (1 - e^(l - h))
@@ -272,9 +270,6 @@ class Logistic(_Scaled):
 
     def asymptote(self, side: int) -> Asymptote:
         return exponential(-math.log(self.b), self.b)
-
-    def shift_cost(self) -> tuple[Rational | None, Rational | None]:
-        return 1 / exact(self.b), 1 / exact(self.b)
 
 
 @dataclass(frozen=True)

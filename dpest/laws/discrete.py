@@ -113,10 +113,6 @@ class Atoms(Discrete):
     def support(self) -> tuple[float, float]:
         return self.points[0], self.points[-1]
 
-    @property
-    def log_mass(self) -> float:
-        return float(self._cumulative[1][0]) if self.call == "measure" else 0.0
-
     @cached_property
     def integral(self) -> bool:
         return bool(np.all(self._points == np.floor(self._points)))

@@ -59,10 +59,6 @@ class Law(ABC):
         return 0.0
 
     @abstractmethod
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        """P(X <= x)."""
-
-    @abstractmethod
     def words(self) -> str:
         """The call that makes it, as its author writes it."""
 
@@ -129,9 +125,6 @@ class Continuous(Law):
         with np.errstate(invalid="ignore", over="ignore"):
             lost = np.where(inside, 1.0, np.exp(used - out))
             return np.nan_to_num(np.minimum(2 * (self.error + _EPSILON * (2 - used)) * lost, 1.0), nan=0.0)
-
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        return np.exp(self.log_cdf(x))
 
     def shift(self, d: float) -> Shift | None:
         """sup over x of ln f(x) - ln f(x + d) in closed form, or None where only a search finds it."""
@@ -218,6 +211,3 @@ class Discrete(Law):
     def asymptote(self, side: int) -> Asymptote | None:
         """How the probability of a point decays for x to +infinity (side 1) or -infinity (side -1)."""
         return None
-
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        return np.exp(self.log_between(-np.inf, self.last(x, False)))

@@ -48,32 +48,29 @@ def counted_effort(most_work: int | None = None) -> AbstractContextManager[Effor
 
 def spend(evaluations: int) -> None:
     """Counts evaluations of an integrand."""
-    effort = _EFFORT.get()
-    while effort is not None:
-        effort.evaluations += evaluations
-        if effort.most is not None and effort.evaluations > effort.most:
-            raise BudgetExceeded(
-                f"its integrals take more than {effort.most:,} evaluations: noise with heavy tails, or many random values that "
-                "depend on each other"
-            )
-        _check_work(effort)
-        effort = effort.outer
+    _count(evaluations, 0)
 
 
 def spend_steps(steps: int) -> None:
     """Counts steps of about ten microseconds."""
+    _count(0, steps)
+
+
+def _count(evaluations: int, steps: int) -> None:
     effort = _EFFORT.get()
     while effort is not None:
+        effort.evaluations += evaluations
         effort.steps += steps
-        if effort.most_steps is not None and effort.steps > effort.most_steps:
+        if evaluations and effort.most is not None and effort.evaluations > effort.most:
+            raise BudgetExceeded(
+                f"its integrals take more than {effort.most:,} evaluations: noise with heavy tails, or many random values that "
+                "depend on each other"
+            )
+        if steps and effort.most_steps is not None and effort.steps > effort.most_steps:
             raise BudgetExceeded(
                 f"it takes more than {effort.most_steps:,} steps, which is longer than sampling takes (method='exact' goes on "
                 "without this limit)"
             )
-        _check_work(effort)
+        if effort.most_work is not None and effort.work > effort.most_work:
+            raise BudgetExceeded(f"it takes more than {effort.most_work:,} steps")
         effort = effort.outer
-
-
-def _check_work(effort: Effort) -> None:
-    if effort.most_work is not None and effort.work > effort.most_work:
-        raise BudgetExceeded(f"it takes more than {effort.most_work:,} steps")

@@ -7,8 +7,10 @@ powers), else rounded to 256 bits. Whether a bound has moved past another one is
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import gmpy2
 import numpy as np
@@ -173,41 +175,10 @@ class Elementary:
                 return gmpy2.exp(x if self.parameter is None else x * gmpy2.log(gmpy2.mpfr(self.parameter)))
             case Kind.LOG:
                 return gmpy2.log(x) if self.parameter is None else gmpy2.log(x) / gmpy2.log(gmpy2.mpfr(self.parameter))
-            case Kind.EXPM1:
-                return gmpy2.expm1(x)
-            case Kind.LOG1P:
-                return gmpy2.log1p(x)
-            case Kind.POWER:
-                return gmpy2.exp(gmpy2.log(x) * gmpy2.mpfr(self._parameter))
-            case Kind.ODD:
+            case Kind.POWER | Kind.ODD:
                 size = gmpy2.exp(gmpy2.log(abs(x)) * gmpy2.mpfr(self._parameter))
                 return size if x > 0 else -size
-            case Kind.TANH:
-                return gmpy2.tanh(x)
-            case Kind.ARCTANH:
-                return gmpy2.atanh(x)
-            case Kind.ARCTAN:
-                return gmpy2.atan(x)
-            case Kind.TAN:
-                return gmpy2.tan(x)
-            case Kind.SINH:
-                return gmpy2.sinh(x)
-            case Kind.ARCSINH:
-                return gmpy2.asinh(x)
-            case Kind.EXPIT:
-                return 1 / (1 + gmpy2.exp(-x))
-            case Kind.LOGIT:
-                return gmpy2.log(x) - gmpy2.log1p(-x)
-            case Kind.NDTR:
-                return gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2
-            case Kind.NDTRI:
-                return _ndtri(x)
-            case Kind.RECIPROCAL:
-                return 1 / x
-            case Kind.FOLDED_LOG:
-                return -gmpy2.log1p(-abs(x)) * gmpy2.sign(x)
-            case Kind.UNFOLDED:
-                return -gmpy2.expm1(-abs(x)) * gmpy2.sign(x)
+        return _FORMS[self.kind].precise(x)
 
     # -- floats ----------------------------------------------------------------------------------------------------
 
@@ -246,49 +217,19 @@ class Elementary:
 
     def _log_slope(self, x: Floats) -> npt.ArrayLike:
         base = 1.0 if self.parameter is None else math.log(float(self.parameter)) if self.parameter > 0 else 1.0
-        size = np.abs(x)
         match self.kind:
             case Kind.EXP:
                 return x * base + math.log(abs(base))
             case Kind.LOG:
                 return -np.log(x) - math.log(abs(base))
-            case Kind.EXPM1:
-                return x
-            case Kind.LOG1P:
-                return -np.log1p(x)
             case Kind.POWER | Kind.ODD:
                 p = float(self._parameter)
-                return math.log(abs(p)) + ((p - 1) * np.log(size) if p != 1 else 0.0 * x)
-            case Kind.TANH:
-                return -2 * _log_cosh(size)
-            case Kind.SINH:
-                return _log_cosh(size)
-            case Kind.ARCTANH:
-                return -np.log1p(-x * x)
-            case Kind.ARCTAN:
-                return -np.log1p(x * x)
-            case Kind.TAN:
-                return -2 * np.log(np.cos(x))
-            case Kind.ARCSINH:
-                return -np.log(np.hypot(1.0, x))
-            case Kind.EXPIT:
-                return np.asarray(-size - 2 * np.log1p(np.exp(-size)))
-            case Kind.LOGIT:
-                return -np.log(x) - np.log1p(-x)
-            case Kind.NDTR:
-                return -0.5 * (x * x + _LOG_2PI)
-            case Kind.NDTRI:
-                return np.asarray(0.5 * (special.ndtri(x) ** 2 + _LOG_2PI))
-            case Kind.RECIPROCAL:
-                return -2 * np.log(size)
-            case Kind.FOLDED_LOG:
-                return -np.log1p(-size)
-            case Kind.UNFOLDED:
-                return -size
+                return math.log(abs(p)) + ((p - 1) * np.log(np.abs(x)) if p != 1 else 0.0 * x)
+        return _FORMS[self.kind].log_slope(x)
 
 
-def _log_cosh(size: Floats) -> Floats:
-    return np.asarray(size + np.log1p(np.exp(-2 * size)) - math.log(2))
+def _log_cosh(x: Floats) -> Floats:
+    return np.asarray(np.abs(x) + np.log1p(np.exp(-2 * np.abs(x))) - math.log(2))
 
 
 def _ndtri(p: gmpy2.mpfr) -> gmpy2.mpfr:
@@ -302,6 +243,31 @@ def _ndtri(p: gmpy2.mpfr) -> gmpy2.mpfr:
         x -= off * norm * gmpy2.exp(x * x / 2)
     return x if lower else -x
 
+
+class _Parameterless(NamedTuple):
+    """A function without a parameter: its value in many digits, and ln of the size of its derivative."""
+
+    precise: Callable[[gmpy2.mpfr], gmpy2.mpfr]
+    log_slope: Callable[[Floats], npt.ArrayLike]
+
+
+_FORMS = {
+    Kind.EXPM1: _Parameterless(gmpy2.expm1, lambda x: x),
+    Kind.LOG1P: _Parameterless(gmpy2.log1p, lambda x: -np.log1p(x)),
+    Kind.TANH: _Parameterless(gmpy2.tanh, lambda x: -2 * _log_cosh(x)),
+    Kind.ARCTANH: _Parameterless(gmpy2.atanh, lambda x: -np.log1p(-x * x)),
+    Kind.ARCTAN: _Parameterless(gmpy2.atan, lambda x: -np.log1p(x * x)),
+    Kind.TAN: _Parameterless(gmpy2.tan, lambda x: -2 * np.log(np.cos(x))),
+    Kind.SINH: _Parameterless(gmpy2.sinh, _log_cosh),
+    Kind.ARCSINH: _Parameterless(gmpy2.asinh, lambda x: -np.log(np.hypot(1.0, x))),
+    Kind.EXPIT: _Parameterless(lambda x: 1 / (1 + gmpy2.exp(-x)), lambda x: -np.abs(x) - 2 * np.log1p(np.exp(-np.abs(x)))),
+    Kind.LOGIT: _Parameterless(lambda x: gmpy2.log(x) - gmpy2.log1p(-x), lambda x: -np.log(x) - np.log1p(-x)),
+    Kind.NDTR: _Parameterless(lambda x: gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2, lambda x: -0.5 * (x * x + _LOG_2PI)),
+    Kind.NDTRI: _Parameterless(_ndtri, lambda x: 0.5 * (special.ndtri(x) ** 2 + _LOG_2PI)),
+    Kind.RECIPROCAL: _Parameterless(lambda x: 1 / x, lambda x: -2 * np.log(np.abs(x))),
+    Kind.FOLDED_LOG: _Parameterless(lambda x: -gmpy2.log1p(-abs(x)) * gmpy2.sign(x), lambda x: -np.log1p(-np.abs(x))),
+    Kind.UNFOLDED: _Parameterless(lambda x: -gmpy2.expm1(-abs(x)) * gmpy2.sign(x), lambda x: -np.abs(x)),
+}
 
 EXP, LOG = Elementary(Kind.EXP), Elementary(Kind.LOG)
 SQUARE, SQRT = Elementary(Kind.POWER, exact(2)), Elementary(Kind.POWER, exact(0.5))

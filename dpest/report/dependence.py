@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.exact.inference.paths import trace
-from dpest.inputs.shown import show
+from dpest.inputs.shown import show, signed_sum
 from dpest.lang.nodes import Draw, Linear, draws_of, is_node
 from dpest.lang.words import words
 from dpest.trace.explore import Path, Trace
@@ -130,21 +130,9 @@ def _inequality(literal: Literal, index: dict[int, int]) -> str:
 
 
 def _sum(terms: Sequence[tuple[str, float]], constant: float) -> str:
-    text = ""
-    for name, c in terms:
-        text += _sign(c, text) + (name if abs(c) == 1 else f"{abs(c):g} {name}")
-    if constant or not text:
-        text += _sign(constant, text) + f"{abs(constant):g}"
-    return text
-
-
-def _sign(c: float, before: str) -> str:
-    if before:
-        return " - " if c < 0 else " + "
-    return "-" if c < 0 else ""
+    parts = [(c, name if abs(c) == 1 else f"{abs(c):g} {name}") for name, c in terms]
+    return signed_sum([*parts, (constant, f"{abs(constant):g}")] if constant or not parts else parts)
 
 
 def _name(i: int) -> str:
     return f"v{i + 1}"
-
-

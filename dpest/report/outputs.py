@@ -18,7 +18,7 @@ from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.profile import ComparedProfile
 from dpest.exact.loss.strata import Stratum
-from dpest.inputs.shown import show
+from dpest.inputs.shown import show, signed_sum
 from dpest.numerics.rationals import Rational
 from dpest.report.data import OutputTable
 from dpest.report.line import carrying_line, line_through
@@ -101,13 +101,9 @@ def _axis(bucket: Bucket, stratum: Stratum, member: int) -> str:
     """The block's coordinate in terms of what is released: `output[3]`, or `output[3] - output[2]`."""
     places = [position for position, leaf in stratum.leaves if isinstance(leaf, int)]
     row = [float(c) for c in stratum.frame.transform[member]]
-    text = ""
-    for position, c in zip(places, row, strict=True):
-        if abs(c) > 1e-12:
-            name = f"output[{position}]" if bucket.size > 1 else "output"
-            size = "" if abs(abs(c) - 1) < 1e-12 else f"{abs(c):.3g} "
-            text += (" - " if c < 0 else " + ") + size + name if text else ("-" if c < 0 else "") + size + name
-    return text or "output"
+    named = [(c, f"output[{position}]" if bucket.size > 1 else "output") for position, c in zip(places, row, strict=True)]
+    parts = ((c, name if abs(abs(c) - 1) < 1e-12 else f"{abs(c):.3g} {name}") for c, name in named if abs(c) > 1e-12)
+    return signed_sum(parts) or "output"
 
 
 # -- masses ------------------------------------------------------------------------------------------------------------

@@ -102,26 +102,18 @@ class _Kept:
 def _in_order(
     work: Work[Found], chunks: Chunks, executor: Executor | Automatic | None, kept: _Kept
 ) -> Iterator[tuple[int, Found]]:
-    if isinstance(executor, Automatic):
-        return _automatic(work, chunks, executor, kept)
-    return _here(work, chunks, kept) if executor is None else _elsewhere(work, chunks, executor, kept, 0)
+    if isinstance(executor, Automatic | None):
+        return _here(work, chunks, executor, kept)
+    return _elsewhere(work, chunks, executor, kept, 0)
 
 
-def _here(work: Work[Found], chunks: Chunks, kept: _Kept) -> Iterator[tuple[int, Found]]:
-    for index in range(len(chunks)):
-        stored = kept.get(index)
-        if stored is None:
-            stored = (work(index, chunks.count(index)),)
-            kept.put(index, stored[0])
-        yield index, stored[0]
-
-
-def _automatic(work: Work[Found], chunks: Chunks, automatic: Automatic, kept: _Kept) -> Iterator[tuple[int, Found]]:
+def _here(work: Work[Found], chunks: Chunks, automatic: Automatic | None, kept: _Kept) -> Iterator[tuple[int, Found]]:
+    """In this process; with an executor that starts when it is worth it, from then on there."""
     spent, computed = 0.0, 0
     for index in range(len(chunks)):
         stored = kept.get(index)
         if stored is None:
-            if automatic.worth_it(spent, computed, len(chunks) - index):
+            if automatic is not None and automatic.worth_it(spent, computed, len(chunks) - index):
                 yield from _elsewhere(work, chunks, automatic.pool(), kept, index)
                 return
             start = time.perf_counter()

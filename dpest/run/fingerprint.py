@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dpest.lang.generators.places import held_by
+
 
 def fingerprint(mechanism: Any) -> str:
     """A digest of a mechanism's code, defaults, closure and contents; what it imports counts by its name."""
@@ -69,7 +71,9 @@ class _Reader:
             return
         yield from self._code(function.__code__)
         yield from self._each([function.__defaults__, function.__kwdefaults__])
-        yield from self._each(_contents(function))
+        # Defaults were read above, whole; what is imported counts by its name, which is in the code.
+        held = ((kind, x) for kind, _, x in held_by(function) if kind != "default")
+        yield from self._each(x for kind, x in held if kind == "variable" or not isinstance(x, types.ModuleType))
 
     def _code(self, code: types.CodeType) -> Iterator[str]:
         yield code.co_code.hex()
@@ -82,15 +86,3 @@ class _Reader:
             call = vars(type(x)).get("__call__")
             public = {k: v for k, v in getattr(x, "__dict__", {}).items() if not k.startswith("_")}
             yield from self._each([public, call])
-
-
-def _contents(function: types.FunctionType) -> Iterator[Any]:
-    """What a function takes from its surroundings."""
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:
-            yield "empty"
-    for name in function.__code__.co_names:
-        if name in function.__globals__ and not isinstance(function.__globals__[name], types.ModuleType):
-            yield function.__globals__[name]

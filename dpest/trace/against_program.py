@@ -18,7 +18,6 @@ import numpy as np
 
 from dpest.errors import MechanismRaised, TraceMismatch
 from dpest.lang.nodes import Draw, Node, Relation, is_node
-from dpest.lang.origins import MADE_OF
 from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
@@ -191,10 +190,9 @@ class _Met:
         return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
     def _place(self, draw: Draw) -> None:
-        made_of = draw.images.get(MADE_OF)
-        if made_of is not None:
-            self._place(made_of.radius)
-            self._place(made_of.angle)
+        if draw.made_of is not None:
+            self._place(draw.made_of.radius)
+            self._place(draw.made_of.angle)
             return
         while draw.origin is not None:
             draw = draw.origin.base

@@ -35,11 +35,6 @@ class Shape:
     structure: Any
     leaves: tuple[Any, ...]
 
-    @property
-    def holes(self) -> tuple[int, ...]:
-        """The positions of the leaves that vary."""
-        return tuple(i for i, leaf in enumerate(self.leaves) if leaf is HOLE)
-
 
 @dataclass(frozen=True)
 class RowsOfShape:

@@ -148,22 +148,28 @@ class TraceRun(Replay):
         if self.forks > self.limits.depth:
             raise BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
 
-    def _queue(self, new: Step, chance: float) -> None:
-        self.pending.append(
-            Branch(
-                list(self.outcomes),
-                list(self.prints),
-                list(self.draws),
-                [*self.steps, new],
-                narrowed(self.bounds, new),
-                self.forks,
-                self.log_mass + chance,
-                dict(self.visits),
-                list(self.joined),
-                self.images or has_images(new),
-                self.opened,
-            )
+    def branch(self) -> Branch:
+        """Where the run stands now."""
+        return Branch(
+            list(self.outcomes),
+            list(self.prints),
+            list(self.draws),
+            list(self.steps),
+            dict(self.bounds),
+            self.forks,
+            self.log_mass,
+            dict(self.visits),
+            list(self.joined),
+            self.images,
+            self.opened,
         )
+
+    def _queue(self, new: Step, chance: float) -> None:
+        other = self.branch()
+        other.steps.append(new)
+        other.bounds, other.images = narrowed(self.bounds, new), self.images or has_images(new)
+        other.log_mass += chance
+        self.pending.append(other)
 
     def _take(self, new: Step, chance: float) -> None:
         self.steps.append(new)
@@ -174,8 +180,7 @@ class TraceRun(Replay):
 
 def check_replay(run: TraceRun, output: Flat, program: Callable[[Any], Flat], limits: Limits) -> None:
     """The first path once more: the same decisions must give the same output."""
-    branch = Branch(run.outcomes, run.prints, run.draws, run.steps, run.bounds, run.forks, run.log_mass, run.visits, run.joined)
-    again = TraceRun(branch, [], limits, run.rewrite, run.together)
+    again = TraceRun(run.branch(), [], limits, run.rewrite, run.together)
     second = program(again)
     if again.pending or again.drawn != run.drawn or not same_output(output, second):
         raise differs("the same decisions gave another output")

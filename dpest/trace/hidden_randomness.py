@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import NotReplayable
+from dpest.lang.generators.places import held_by
 from dpest.lang.generators.standins import StandIn
 
 _MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
@@ -188,7 +189,8 @@ def _named(x: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(x, types.MethodType):
         yield from (("", x.__func__), ("self", x.__self__))
     elif isinstance(x, types.FunctionType):
-        yield from _of_function(x)
+        ours = (x.__module__ or "").startswith("dpest.")  # functions made by exec have no module
+        yield from ((name, value) for kind, name, value in held_by(x) if not (ours and kind == "global"))
     elif isinstance(x, list | tuple) and len(x) <= _MOST_ITEMS:
         yield from (("", v) for v in x)
     elif isinstance(x, dict) and len(x) <= _MOST_ITEMS:
@@ -203,16 +205,3 @@ def _of_the_author(x: Any) -> bool:
     """Whether an object may hold a generator of the author's: data frames, arrays, modules and classes do not."""
     home = (type(x).__module__ or "").partition(".")[0]
     return home not in ("builtins", "numpy", "pandas", "dpest") and not isinstance(x, type | types.ModuleType)
-
-
-def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    code = function.__code__
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not filled yet
-            continue
-    yield from (("", v) for v in function.__defaults__ or ())
-    yield from (function.__kwdefaults__ or {}).items()
-    if not (function.__module__ or "").startswith("dpest."):  # functions made by exec have no module
-        yield from ((name, function.__globals__[name]) for name in code.co_names if name in function.__globals__)

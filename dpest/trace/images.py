@@ -12,7 +12,7 @@ from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import Draw, Function, Linear, Origin, combine, linear, scaled
-from dpest.lang.origins import MADE_OF, is_joined, on_base, root
+from dpest.lang.origins import is_joined, on_base, root
 from dpest.lang.spans import span
 from dpest.laws.images import image
 from dpest.laws.law import Continuous
@@ -35,13 +35,14 @@ def image_of(node: Function, inner: Linear) -> Linear:
 def _image(draw: Draw, factor: Rational, offset: Rational, function: Elementary) -> Linear:
     if function.kind is Kind.RECIPROCAL:
         return _one_over(draw, factor, offset)
-    key = (function, factor, offset)
-    found: Linear | None = draw.images.get(key)
-    if found is None:
+
+    def make() -> Linear:
         assert isinstance(draw.law, Continuous)
         made = image(draw.law, factor, offset, function)
         new = Draw(made.law, Origin(draw, factor, offset, function, made.coefficient, made.constant))
-        found = draw.images[key] = combine(Linear((), made.constant), linear(new), made.coefficient)
+        return combine(Linear((), made.constant), linear(new), made.coefficient)
+
+    found: Linear = draw.derived.once((function, factor, offset), make)
     return found
 
 
@@ -96,15 +97,14 @@ def unified(literals: Sequence[Literal], values: Sequence[Linear] = ()) -> tuple
 
 def _key(draw: Draw) -> Any:
     """Equal for forms of one draw; the cosine and the sine of one angle, times one radius, are draws apart."""
-    made_of = draw.images.get(MADE_OF)
-    return id(root(draw)), None if made_of is None else made_of.turned
+    return id(root(draw)), None if draw.made_of is None else draw.made_of.turned
 
 
 def _check_apart(forms: list[Draw]) -> None:
     """Draws that a Gaussian one is made of must not be used beside it; its twin at a right angle may be: it is independent."""
     by_root: dict[int, Any] = {}
     for draw in forms:
-        made_of = draw.images.get(MADE_OF)
+        made_of = draw.made_of
         if by_root.setdefault(id(root(draw)), made_of) is made_of:
             continue
         first = by_root[id(root(draw))]

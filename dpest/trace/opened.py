@@ -14,7 +14,7 @@ from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Node
 from dpest.trace.execute import execute
 from dpest.trace.explore import LoopWeight, Trace, explored
-from dpest.trace.forks import Branch, TraceRun
+from dpest.trace.forks import TraceRun
 from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
 
@@ -42,22 +42,11 @@ class OpenRun(TraceRun):
         except BudgetExceeded:
             raise
         except ExactRefused:
-            self.pending.append(
-                Branch(
-                    [*self.outcomes, False],
-                    list(self.prints),
-                    list(self.draws),
-                    list(self.steps),
-                    dict(self.bounds),
-                    self.forks + 1,
-                    self.log_mass,
-                    {},
-                    list(self.joined),
-                    self.images,
-                    (*self.opened, (condition, False)),
-                )
-            )
             self.forks += 1
+            other = self.branch()
+            other.outcomes.append(False)
+            other.opened = (*self.opened, (condition, False))
+            self.pending.append(other)
             self.opened = (*self.opened, (condition, True))
             return True
 

@@ -7,37 +7,16 @@ a way that is not followed: they all count as one draw, and a case that uses two
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import Apply, Draw, Function, Linear, linear, scaled
-from dpest.lang.origins import JOINED, MADE_OF, root
+from dpest.lang.nodes import Apply, Draw, Function, Linear, Polar, linear, scaled
+from dpest.lang.origins import root
 from dpest.laws.continuous import Gaussian, Uniform
 from dpest.numerics.elementary import Kind
 from dpest.numerics.rationals import ONE, Rational, exact
 
 _TURN = 2 * exact(math.pi)
-
-
-@dataclass(frozen=True)
-class Polar:
-    """sqrt(-spread * ln(factor * u + offset)) * turned(slope * v + start), for the value of such a draw at given numbers."""
-
-    radius: Draw
-    angle: Draw
-    spread: Rational
-    factor: Rational
-    offset: Rational
-    slope: Rational
-    start: Rational
-    turned: str
-
-    def value(self, u: float, v: float) -> float:
-        """The draw's value."""
-        inner = float(self.factor) * u + float(self.offset)
-        length = math.sqrt(-float(self.spread) * math.log(inner)) if inner > 0 else math.inf
-        return length * float(getattr(math, self.turned)(float(self.slope) * v + float(self.start)))
 
 
 def gaussian_of(left: Any, right: Any) -> Linear | None:
@@ -94,13 +73,14 @@ def _uniform(place: Linear) -> Draw | None:
 
 def _made(radius: tuple[Draw, Rational, Rational, Rational], angle: tuple[Draw, Rational, Rational, str]) -> Draw:
     (u, spread, factor, offset), (v, slope, start, name) = radius, angle
-    key = (MADE_OF, id(v), spread, factor, offset, slope, start, name)
-    found: Draw | None = u.images.get(key)
-    if found is None:
+
+    def make() -> Draw:
         if root(v) is not v and root(v) is not root(u):
             raise ExactRefused("one uniform draw is the angle of two Gaussian ones")
-        found = u.images[key] = Draw(Gaussian(math.sqrt(float(spread / 2))))
-        found.images[JOINED] = u
-        found.images[MADE_OF] = Polar(u, v, spread, factor, offset, slope, start, name)
-        v.images[JOINED] = u
+        made = Polar(u, v, spread, factor, offset, slope, start, name)
+        new = Draw(Gaussian(math.sqrt(float(spread / 2))), made_of=made)
+        new.derived.joined = v.derived.joined = u
+        return new
+
+    found: Draw = u.derived.once(("polar", id(v), spread, factor, offset, slope, start, name), make)
     return found

@@ -38,7 +38,6 @@ from dpest.lang.nodes import (
     is_node,
     plain_number,
 )
-from dpest.lang.origins import MADE_OF
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
@@ -122,7 +121,7 @@ class Valuation:
     def _first_met(self, draw: Draw) -> None:
         """A draw from outside the run, or one that is a function of another draw."""
         step = draw.origin
-        made_of = draw.images.get(MADE_OF)
+        made_of = draw.made_of
         if made_of is not None:
             parts = (float(self.number(d).number) for d in (made_of.radius, made_of.angle))
             self.put(draw, made_of.value(*parts))

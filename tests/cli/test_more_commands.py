@@ -74,6 +74,12 @@ def test_compare_uses_the_inputs_of_a_built_in_algorithm(capsys: pytest.CaptureF
     assert [r["upper"] for r in found["all_inputs"]] == pytest.approx([0.1, 10])
 
 
+def test_compares_over_the_domain_that_algorithms_bring(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("compare OneTimeRAPPOR RAPPOR --all-inputs", capsys)
+    assert code == 0
+    assert "OneTimeRAPPOR loses more over all replace-adjacent inputs of 1 row from a domain of 12 values" in out
+
+
 def test_compare_of_equals(capsys: pytest.CaptureFixture[str]) -> None:
     assert "lose the same on these pairs" in run("compare own.py:noisy own.py:noisy --pair 0 1", capsys)[1]
 

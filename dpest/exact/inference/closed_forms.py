@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.own_draws import around, elsewhere
+from dpest.exact.inference.own_draws import elsewhere, in_conditions
 from dpest.lang.nodes import Draw, Function, Linear, Rounded, Rounding, ancestors, children, draws_of, is_node, linear
-from dpest.lang.origins import root
 from dpest.lang.substitute import substituted
 from dpest.laws.continuous import Exponential
 from dpest.laws.law import Law
@@ -38,12 +37,6 @@ def with_closed_forms(traced: Trace) -> Trace:
     return replace(traced, paths=paths)
 
 
-def _used(path: Path) -> set[int]:
-    """The draws in the conditions of a path."""
-    literals = [*path.conditions, *(x for loop in path.loops for x in around(loop))]
-    return {id(root(d)) for x in literals for d, _ in x.terms}
-
-
 def _replaced(path: Path, known: dict[int, Any], gone: set[int], new: Sequence[Draw]) -> Path:
     leaves = tuple(substituted(x, known) for x in path.output.leaves)
     drawn = (*(d for d in path.drawn if id(d) not in gone), *new)
@@ -57,7 +50,7 @@ def _with_floors(path: Path) -> Path:
     found = {id(node): (node, form) for node, form in _floors(path.output.leaves)}
     if not found:
         return path
-    used = _used(path) | elsewhere(path.output.leaves, set(found))
+    used = in_conditions(path) | elsewhere(path.output.leaves, set(found))
     times: dict[int, int] = {}
     for node, _ in found.values():
         for d in draws_of(node):
@@ -119,7 +112,7 @@ def _with_sums(path: Path) -> Path:
     shares = [d for d in draws_of(*path.output.leaves) if _share(d)]
     if not shares:
         return path
-    used = _used(path)
+    used = in_conditions(path)
     columns = _columns(path.output.leaves)
     groups: dict[Any, list[Draw]] = {}
     for d in shares:

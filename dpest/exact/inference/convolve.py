@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpest.exact.inference.changed import changed, without
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Integral
 from dpest.laws.continuous import Gaussian, Laplace
@@ -59,9 +60,9 @@ def _merged(
     lead, gone = group[0], set(group[1:])
     return (
         {v: (law if v == lead else x) for v, x in laws.items() if v not in gone},
-        [replace(b, expression=_without(b.expression, gone)) for b in bounds],
-        [_factor_without(f, gone) for f in factors],
-        [_without(e, gone) for e in equations],
+        [replace(b, expression=without(b.expression, gone)) for b in bounds],
+        [changed(f, lambda e: without(e, gone)) if f.scope & gone else f for f in factors],
+        [without(e, gone) for e in equations],
     )
 
 
@@ -221,20 +222,3 @@ def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:
         farther = max(sign * r, sign * q)
         ends.append(r + q if whole else sign * (farther - min(margin, 0.25 * abs(farther))))
     return ends[0], ends[1]
-
-
-def _without(e: Expr, gone: set[int]) -> Expr:
-    return Expr(tuple((v, c) for v, c in e.terms if v not in gone), e.constant)
-
-
-def _factor_without(f: Factor, gone: set[int]) -> Factor:
-    match f:
-        case Density():
-            return replace(f, place=_without(f.place, gone))
-        case Between():
-            return replace(
-                f,
-                lowers=tuple(_without(e, gone) for e in f.lowers),
-                uppers=tuple(_without(e, gone) for e in f.uppers),
-            )
-    return f

@@ -15,10 +15,11 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.asymptotics import product_asymptotes
+from dpest.exact.inference.changed import fixed
 from dpest.exact.inference.component import Component, LoopRounds, between
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, number, solved, substituted
-from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
+from dpest.exact.inference.factors import Answer, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
@@ -174,7 +175,7 @@ class _State:
             return replace(b, expression=substituted(b.expression, v, value), smooth=b.smooth or smooth)
 
         self.bounds = [without(b) if b.expression.coefficient(v) else b for b in self.bounds]
-        self.factors = [_factor_substituted(f, v, value) for f in self.factors]
+        self.factors = [fixed(f, v, value) for f in self.factors]
 
     def tidy(self) -> None:
         """Settles draws without a choice and bounds without draws, and merges draws that occur only as one sum."""
@@ -186,14 +187,14 @@ class _State:
         """Puts in the value of each draw that bounds on it alone leave one whole number: `n < 1` says that a coin fell on 0."""
         while True:
             own = {b.expression.terms[0][0] for b in self.bounds if len(b.expression.terms) == 1 and not b.smooth}
-            fixed = [(v, k) for v in sorted(own) if v >= 0 and (k := self._only_point(v)) is not None]
-            if not fixed:
+            settled = [(v, k) for v in sorted(own) if v >= 0 and (k := self._only_point(v)) is not None]
+            if not settled:
                 return
-            for v, k in fixed:
+            for v, k in settled:
                 law = self.laws.pop(v)
                 self._replace(v, number(k), smooth=False)
                 self.replaced = (*((w, substituted(e, v, number(k))) for w, e in self.replaced), (v, number(k)))
-                self.factors.append(Density(law, number(k)))
+                self._add(Density(law, number(k)), 0.0)
 
     def _only_point(self, v: int) -> int | None:
         law = self.laws[v]
@@ -309,24 +310,3 @@ def _integrals(law: Law) -> float:
 
 def _width(law: Law) -> float:
     return law.scale if isinstance(law, Continuous) else 0.0
-
-
-def _factor_substituted(f: Factor, v: int, value: Expr) -> Factor:
-    if v not in f.scope:
-        return f
-    match f:
-        case Between():
-            return replace(
-                f,
-                lowers=tuple(substituted(e, v, value) for e in f.lowers),
-                uppers=tuple(substituted(e, v, value) for e in f.uppers),
-            )
-        case Density():
-            return replace(f, place=substituted(f.place, v, value))
-        case Identity():
-            return replace(f, expression=substituted(f.expression, v, value))
-        case Indicator():
-            return Indicator(replace(f.bound, expression=substituted(f.bound.expression, v, value)))
-    raise AssertionError(f"equations are solved before anything is integrated: {f}")
-
-

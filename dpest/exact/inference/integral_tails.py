@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import betaln
 
+from dpest.exact.inference.changed import changed, without
 from dpest.exact.inference.expressions import Expr, Values, single
 from dpest.exact.inference.factors import Answer, Between, Density, Factor, Integral
 from dpest.exact.inference.rays import Ray, Tail, active
@@ -157,7 +158,7 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     ratio = ratios.pop()
     if not ratio:
         return None
-    still = [_dropped(g, f.draw) for g in moving]
+    still = [changed(g, lambda e: without(e, (f.draw,))) for g in moving]
     others = [g for g in f.factors if g not in moving]
     one = tail(still, ray)
     start = ray.start * float(1 / abs(ratio))
@@ -181,18 +182,6 @@ def _expressions(f: Factor) -> Sequence[Expr]:
         case Between():
             return [e for e in f.lowers + f.uppers if e.terms]
     return [single(-1)]  # of no known ratio
-
-
-def _dropped(f: Factor, draw: int) -> Factor:
-    """The factor where one draw is zero."""
-
-    def free(e: Expr) -> Expr:
-        return Expr(tuple((v, c) for v, c in e.terms if v != draw), e.constant)
-
-    if isinstance(f, Density):
-        return replace(f, place=free(f.place))
-    assert isinstance(f, Between)
-    return replace(f, lowers=tuple(map(free, f.lowers)), uppers=tuple(map(free, f.uppers)))
 
 
 def _outweighs(f: Integral, others: Sequence[Factor], weight: Rational, tail: TailOf) -> bool:

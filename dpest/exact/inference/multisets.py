@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import BudgetExceeded, ExactRefused
-from dpest.exact.inference.own_draws import around, has_few_points, outcomes_of
+from dpest.exact.inference.own_draws import has_few_points, in_conditions, outcomes_of
 from dpest.lang.dist import unwrap, wrap
 from dpest.lang.nodes import Draw, draws_of, is_node
 from dpest.lang.ordering import python_sorted
-from dpest.lang.origins import root
 from dpest.lang.shuffled import OrderMatters
 from dpest.laws.discrete import Atoms
 from dpest.numerics.rationals import ONE, exact
@@ -86,8 +85,7 @@ def _with(path: Path, places: Sequence[int], values: Sequence[Any]) -> Path:
 def _laws(path: Path, places: Sequence[int]) -> tuple[list[Chances], float] | None:
     """The law of each value and the error of all, where the values are independent of each other and of all else."""
     leaves = path.output.leaves
-    used = {id(root(d)) for x in _literals(path) for d, _ in x.terms}
-    used |= {id(d) for k, x in enumerate(leaves) if k not in places for d in draws_of(x)}
+    used = in_conditions(path) | {id(d) for k, x in enumerate(leaves) if k not in places for d in draws_of(x)}
     laws, errors = [], 0.0
     for leaf in (leaves[k] for k in places):
         if not is_node(leaf):
@@ -104,12 +102,6 @@ def _laws(path: Path, places: Sequence[int]) -> tuple[list[Chances], float] | No
         laws.append({x: log_p for (x,), log_p in found.items()})
         errors += error
     return laws, errors
-
-
-def _literals(path: Path) -> Iterator[Literal]:
-    yield from path.conditions
-    for loop in path.loops:
-        yield from around(loop)
 
 
 class _Counted:

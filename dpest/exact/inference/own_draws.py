@@ -52,9 +52,7 @@ def _changed(path: Path) -> tuple[Path, float]:
     candidates = _candidates(path.output.leaves)
     if not candidates:
         return path, 0.0
-    used = {id(root(d)) for x in path.conditions for d, _ in x.terms}
-    used |= {id(root(d)) for loop in path.loops for x in around(loop) for d, _ in x.terms}
-    used |= elsewhere(path.output.leaves, {id(x) for x in candidates})
+    used = in_conditions(path) | elsewhere(path.output.leaves, {id(x) for x in candidates})
     known: dict[int, Any] = {}
     gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with
     error = 0.0
@@ -73,12 +71,18 @@ def _changed(path: Path) -> tuple[Path, float]:
     return replace(path, output=Flat(path.output.structure, leaves), drawn=tuple(d for d in drawn if d is not None)), error
 
 
-def around(loop: Loop) -> Iterator[Literal]:
+def in_conditions(path: Path) -> set[int]:
+    """The draws in the conditions of a path and of its loops."""
+    literals = [*path.conditions, *(x for loop in path.loops for x in _around(loop))]
+    return {id(root(d)) for x in literals for d, _ in x.terms}
+
+
+def _around(loop: Loop) -> Iterator[Literal]:
     """The conditions of every way around a loop, and around those inside it."""
     for cycle in loop.cycles:
         yield from cycle.literals
         for inner in cycle.loops:
-            yield from around(inner)
+            yield from _around(inner)
 
 
 def _candidates(leaves: Sequence[Any]) -> list[Node]:

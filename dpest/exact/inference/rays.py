@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,8 +70,3 @@ def active(bounds: Sequence[Expr], ray: Ray, sign: int) -> OffsetAndSlope | None
     if any(sign * (a * start + b) > top for a, b in lines):
         raise Unsettled
     return best
-
-
-def reads(values: Mapping[int, Rational], e: Expr) -> Rational:
-    """The expression at rational values, exactly."""
-    return sum((exact(c) * values[v] for v, c in e.terms), exact(e.constant))

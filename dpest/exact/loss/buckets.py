@@ -18,10 +18,10 @@ from dpest.exact.inference.component import Placed
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.inference.symmetry import classes, signatures
 from dpest.exact.loss.blocks import Measures
-from dpest.exact.loss.redundant import redundant
+from dpest.exact.loss.redundant import redundant, surely_real
 from dpest.exact.loss.strata import ANY, REAL, Stratum, constant_stratum, strata
 from dpest.exact.loss.undone import Layer
-from dpest.lang.nodes import Draw, Linear, is_node
+from dpest.lang.nodes import is_node
 from dpest.lang.origins import root
 from dpest.numerics.links import Links
 from dpest.trace.columns import constant_key
@@ -65,14 +65,8 @@ def _open_positions(paths: Sequence[Path]) -> set[tuple[Any, int]]:
         (path.output.structure, i)
         for path in paths
         for i, x in enumerate(path.output.leaves)
-        if is_node(x) and not _surely_real(x)
+        if is_node(x) and not surely_real(x)
     }
-
-
-def _surely_real(x: Any) -> bool:
-    nodes = [n for n, _ in x.terms] if isinstance(x, Linear) else [x]
-    draws = [n for n in nodes if isinstance(n, Draw)]
-    return len(draws) == len(nodes) and any(not d.law.discrete for d in draws)
 
 
 def _bucket_key(path: Path, open_positions: set[tuple[Any, int]]) -> Any:

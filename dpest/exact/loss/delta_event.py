@@ -72,7 +72,7 @@ def _bucket(bucket: Bucket, epsilon: float, swap: bool) -> list[str] | None:
         if group not in busy:
             shift += sum(_weight(b, swap) for b in group.strata[0].blocks if b.dimension == 0)
     if not busy:
-        return [f"output == {_constant(bucket)}"] if shift > epsilon else []
+        return [f"output == {_filled(bucket)}"] if shift > epsilon else []
     out: list[str] = []
     for stratum in busy[0].strata:
         found = _stratum(bucket, stratum, epsilon - shift, swap)
@@ -89,22 +89,12 @@ def _weight(block: Any, swap: bool) -> float:
     return -math.inf if p == -math.inf else p - q
 
 
-def _constant(bucket: Bucket) -> str:
-    leaves: list[Any] = [None] * bucket.size
-    for i, value in bucket.constants:
-        leaves[i] = value
-    for group in bucket.groups:
-        for position, value in group.strata[0].leaves:
-            leaves[position] = value.value if isinstance(value, Constant) else Name("any")
-    return show_output(rebuild(bucket.structure, leaves))
-
-
 def _stratum(bucket: Bucket, stratum: Stratum, level: float, swap: bool) -> list[str] | None:
     """The outputs of one stratum whose log ratio is above a level."""
     level -= sum(_weight(b, swap) for b in stratum.blocks if b.dimension == 0)
     random = [(b, m) for b, m in zip(stratum.blocks, stratum.members, strict=True) if b.dimension and not b.equal]
     if not random:
-        return [f"output == {_filled(bucket, stratum, None)}"] if level < 0 else []
+        return [f"output == {_filled(bucket, stratum)}"] if level < 0 else []
     if len(random) > 1 or random[0][0].dimension > 1 or len(stratum.frame.restore) != 1:
         return None
     ((block, _),) = random
@@ -113,7 +103,7 @@ def _stratum(bucket: Bucket, stratum: Stratum, level: float, swap: bool) -> list
         y = block.points()[:, 0]
         over = _above(block, y, level, swap)
         return [f"output == {_filled(bucket, stratum, _released(stratum, float(t)))}" for t in y[over]]
-    shape = _filled(bucket, stratum, None)
+    shape = _filled(bucket, stratum)
     ends = [(_released(stratum, a), _released(stratum, b)) for a, b in _intervals(block, level, swap)]
     return [_interval(shape, *sorted(pair)) for pair in ends]
 
@@ -151,14 +141,15 @@ def _intervals(block: Any, level: float, swap: bool) -> list[tuple[float, float]
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
-def _filled(bucket: Bucket, stratum: Stratum, value: float | None) -> str:
+def _filled(bucket: Bucket, stratum: Stratum | None = None, value: float | None = None) -> str:
+    """An output of the bucket; what a stratum leaves open is a value, or x."""
     leaves: list[Any] = [None] * bucket.size
     for i, x in bucket.constants:
         leaves[i] = x
     for group in bucket.groups:
         for position, x in group.strata[0].leaves:
             leaves[position] = x.value if isinstance(x, Constant) else Name("any")
-    for position, x in stratum.leaves:
+    for position, x in stratum.leaves if stratum is not None else ():
         leaves[position] = x.value if isinstance(x, Constant) else Name("x") if value is None else value
     return show_output(rebuild(bucket.structure, leaves))
 

@@ -61,7 +61,7 @@ def searched(line: Line) -> BothWays:
 def _certain(logs: Logs, middles: Floats) -> Logs:
     """The places at which both densities are positive, and those between kinks: beside a kink a zero may be rounding."""
     keep = (np.isfinite(logs.p) & np.isfinite(logs.q)) | np.isin(logs.y[:, 0], middles)
-    return Logs(logs.y[keep], logs.p[keep], logs.q[keep], logs.error[keep])
+    return logs.pick(keep)
 
 
 def _reached(logs: Logs) -> Sup:

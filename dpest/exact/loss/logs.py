@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpest.exact.loss.blocks import Block
+from dpest.numerics.arrays import Arrays
 from dpest.numerics.logspace import Floats
 
 _ROUND = 2.3e-16  # relative: just above 2^-52, the distance from 1 to the next double
@@ -51,8 +52,8 @@ class BothWays:
     backward: Sup
 
 
-@dataclass(frozen=True)
-class Logs:
+@dataclass(frozen=True, eq=False)
+class Logs(Arrays):
     """Both log densities at some places, and the relative error of each."""
 
     y: Floats
@@ -85,16 +86,11 @@ class Logs:
             return self
         less = np.minimum(self.p, self.q)
         keep = (np.maximum(self.p, self.q) > floor) & ((less > 2 * floor) | (less == -np.inf))
-        return Logs(self.y[keep], self.p[keep], self.q[keep], self.error[keep])
+        return self.pick(keep)
 
     def join(self, other: Logs) -> Logs:
         """Both sets of places."""
-        return Logs(
-            np.concatenate([self.y, other.y]),
-            np.concatenate([self.p, other.p]),
-            np.concatenate([self.q, other.q]),
-            np.concatenate([self.error, other.error]),
-        )
+        return Logs.joined([self, other])
 
 
 def logs_at(block: Block, y: Floats) -> Logs:

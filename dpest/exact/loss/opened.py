@@ -16,24 +16,8 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import expand
-from dpest.lang.nodes import (
-    All,
-    Apply,
-    ArgExtreme,
-    Compare,
-    Draw,
-    Extreme,
-    Function,
-    Linear,
-    Not,
-    Product,
-    Quotient,
-    Ranked,
-    Rounded,
-    Where,
-    is_node,
-    simplified,
-)
+from dpest.lang.nodes import Apply, Draw, Function, Linear, children, is_node, simplified
+from dpest.lang.signature import operation
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Path, Trace
 from dpest.trace.outputs import Flat
@@ -63,23 +47,8 @@ class Opening:
                 return self._linear(x)
             case Apply(function=function, values=values):
                 return ("apply", _callable(function), *map(self.shape, values))
-            case Product(left=left, right=right) | Quotient(left=left, right=right):
-                return (type(x).__name__, self.shape(left), self.shape(right))
-            case Rounded(rounding=rounding, value=value):
-                return (rounding, self.shape(value))
-            case Extreme(pick=pick, values=values) | ArgExtreme(pick=pick, values=values):
-                return (type(x).__name__, pick, *map(self.shape, values))
-            case Ranked(pick=pick, values=values, rank=rank, place=place):
-                return ("ranked", pick, rank, place, *map(self.shape, values))
-            case Compare(relation=relation, value=value):
-                return (relation, self.shape(value))
-            case Not(value=value):
-                return ("not", self.shape(value))
-            case All(values=values):
-                return ("and", *map(self.shape, values))
-            case Where(condition=condition, yes=yes, no=no):
-                return ("where", self.shape(condition), self.shape(yes), self.shape(no))
-        raise AssertionError(f"a node that cannot be taken apart: {x}")
+            case _:
+                return (operation(x), *map(self.shape, children(x)))
 
     def _linear(self, x: Linear) -> Any:
         """A sum: what is in reach stays together as one value, the rest is taken apart."""

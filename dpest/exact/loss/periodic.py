@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpest.exact.inference.changed import fixed
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Density, Factor, Integral
-from dpest.exact.inference.rays import reads
 from dpest.exact.loss.blocks import Block, BlockLaw
-from dpest.exact.loss.pieces import MOST, Piece, Y, fixed
+from dpest.exact.loss.pieces import MOST, Piece, Y
 from dpest.laws.discrete import Geometric
 from dpest.laws.law import Continuous
 from dpest.laws.scipy_law import ScipyDiscrete
@@ -113,5 +113,5 @@ def _bounded(g: Factor, draw: int) -> bool:
 
 def _reach(g: Density) -> Rational:
     at_zero = Expr(tuple((v, c) for v, c in g.place.terms if v == Y), g.place.constant)
-    slope, offset = at_zero.coefficient(Y), reads({}, Expr((), at_zero.constant))
+    slope, offset = at_zero.coefficient(Y), at_zero.constant
     return max(abs((exact(x) - offset) / slope) for x in g.law.support)

@@ -15,20 +15,19 @@ from functools import cached_property, partial
 import numpy as np
 
 from dpest.exact.inference.asymptotics import tail
+from dpest.exact.inference.changed import changed, fixed
 from dpest.exact.inference.eliminate import ROUNDING, Measure
-from dpest.exact.inference.expressions import Expr, number, substituted
+from dpest.exact.inference.expressions import Expr, number
 from dpest.exact.inference.factors import (
     LOG_WINDOW,
     Between,
     Bound,
     Density,
     Factor,
-    Identity,
     Indicator,
     Integral,
-    WholeIndicator,
 )
-from dpest.exact.inference.rays import Ray, Tail, reads
+from dpest.exact.inference.rays import Ray, Tail
 from dpest.exact.loss.blocks import BlockLaw
 from dpest.laws.asymptote import Asymptote
 from dpest.laws.law import Continuous, Discrete
@@ -127,7 +126,7 @@ def pieces(side: BlockLaw, substitution: Substitution | None = None) -> list[Pie
             else:
                 if substitution is not None:
                     change = partial(_on, substitution, placed.outputs)
-                    measure = replace(measure, factors=tuple(_each(f, change) for f in measure.factors))
+                    measure = replace(measure, factors=tuple(changed(f, change) for f in measure.factors))
                 expanded = _expanded(measure)
                 if expanded is None:
                     return None
@@ -200,29 +199,6 @@ def _at_point(f: Integral, x: float) -> list[Factor] | None:
     return out + [fixed(g, f.draw, value) for g in f.factors]
 
 
-def fixed(f: Factor, v: int, value: Expr) -> Factor:
-    """The factor with one variable replaced by a number."""
-    return _each(f, lambda e: substituted(e, v, value)) if v in f.scope else f
-
-
-def _each(f: Factor, change: Callable[[Expr], Expr]) -> Factor:
-    """The factor with every expression in it changed."""
-    match f:
-        case Density():
-            return replace(f, place=change(f.place))
-        case Indicator():
-            return Indicator(replace(f.bound, expression=change(f.bound.expression)))
-        case Between() | Integral():
-            lowers = tuple(map(change, f.lowers))
-            uppers = tuple(map(change, f.uppers))
-            if isinstance(f, Between):
-                return replace(f, lowers=lowers, uppers=uppers)
-            return Integral(f.draw, f.law, lowers, uppers, tuple(_each(g, change) for g in f.factors))
-        case Identity() | WholeIndicator():
-            return replace(f, expression=change(f.expression))
-    return f  # a number
-
-
 def within(f: Factor, y: Floats, middle: Floats) -> tuple[Floats, Floats | float]:
     """A factor's limit at y from inside a cell in which it is positive: rounding does not move y across its ends."""
     match f:
@@ -242,13 +218,13 @@ def within(f: Factor, y: Floats, middle: Floats) -> tuple[Floats, Floats | float
 def _positive(f: Factor, y: Rational) -> bool:
     match f:
         case Indicator(bound=bound):
-            return bool(reads({Y: y}, bound.expression) > 0)
+            return bool(bound.expression.exactly({Y: y}) > 0)
         case Density(law=law, place=place) if isinstance(law, Continuous):
-            x = reads({Y: y}, place)
+            x = place.exactly({Y: y})
             return bool(law.support[0] < x < law.support[1])
         case Between(law=law) if isinstance(law, Continuous):
-            low = max([law.support[0], *(reads({Y: y}, e) for e in f.lowers)])
-            return bool(low < min([law.support[1], *(reads({Y: y}, e) for e in f.uppers)]))
+            low = max([law.support[0], *(e.exactly({Y: y}) for e in f.lowers)])
+            return bool(low < min([law.support[1], *(e.exactly({Y: y}) for e in f.uppers)]))
     logs, _ = f.log({Y: np.array([float(y)])})
     return bool(np.ravel(logs)[0] > -np.inf)
 

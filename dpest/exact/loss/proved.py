@@ -117,7 +117,7 @@ class _Line:
         else:
             logs, uppers = Logs(np.empty((0, 1)), *(np.empty(0) for _ in range(3))), (-math.inf, -math.inf)
         usable = np.isfinite(logs.p) & np.isfinite(logs.q)
-        logs = Logs(logs.y[usable], logs.p[usable], logs.q[usable], logs.error[usable])
+        logs = logs.pick(usable)
         ways = [self._way(logs if way == 0 else logs.swapped(), way, uppers[way]) for way in (0, 1)]
         return BothWays(ways[0], ways[1])
 

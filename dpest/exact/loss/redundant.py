@@ -37,11 +37,13 @@ def _function_of(leaves: Sequence[Any], i: int, positions: Sequence[int]) -> Tol
         other = linear(leaves[j])
         slope = dict(inner.terms).get(other.terms[0][0], ZERO) / other.terms[0][1] if other.terms else ZERO
         gap = combine(inner, other, -slope)
-        if slope and not gap.terms and _is_density(other):
+        if slope and not gap.terms and surely_real(other):
             return j, node.rounding, factor, value.constant, slope, gap.constant
     return None
 
 
-def _is_density(value: Linear) -> bool:
-    draws = [n for n, _ in value.terms if isinstance(n, Draw)]
-    return len(draws) == len(value.terms) and any(not d.law.discrete for d in draws)
+def surely_real(x: Any) -> bool:
+    """Whether a value is an affine expression of draws that has a density."""
+    nodes = [n for n, _ in x.terms] if isinstance(x, Linear) else [x]
+    draws = [n for n in nodes if isinstance(n, Draw)]
+    return len(draws) == len(nodes) and any(not d.law.discrete for d in draws)

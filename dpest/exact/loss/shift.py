@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpest.exact.inference.component import Component
+from dpest.exact.inference.component import Component, Placed
 from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.exact.loss.logs import BothWays, Sup, logs_at
@@ -57,14 +57,18 @@ def shifted(block: Block) -> BothWays | None:
     return BothWays(forward, backward) if forward and backward else None
 
 
-def _equation_alone(side: BlockLaw) -> Component | None:
-    """The one component of a law that one equation describes, without conditions; None where it is not so."""
+def alone(side: BlockLaw) -> Placed | None:
+    """The one component of a law that equations describe, without conditions; None where it is not so."""
     if len(side.cases) != 1 or len(side.cases[0][0]) != 1:
         return None
     ((placed, times),) = side.cases[0][0]
-    component: Component = placed.component
-    plain = times == 1 and side.cases[0][1] == 1 and not component.folded and not component.bounds
-    return component if plain and len(component.equations) == 1 else None
+    plain = times == 1 and side.cases[0][1] == 1 and not placed.component.folded and not placed.component.bounds
+    return placed if plain else None
+
+
+def _equation_alone(side: BlockLaw) -> Component | None:
+    placed = alone(side)
+    return placed.component if placed is not None and len(placed.component.equations) == 1 else None
 
 
 def release(side: BlockLaw) -> Release | None:

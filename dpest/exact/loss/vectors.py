@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpest.errors import DpestError
-from dpest.exact.inference.component import Component
 from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.exact.loss.logs import BothWays, Sup, logs_at
+from dpest.exact.loss.shift import alone
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.law import Law
 from dpest.numerics.linear import inverse, product, reduced
@@ -56,12 +56,10 @@ def moved_vector(block: Block) -> BothWays | None:
 
 
 def _released(side: BlockLaw) -> ReleasedRows | None:
-    if len(side.cases) != 1 or len(side.cases[0][0]) != 1 or side.cases[0][1] != 1:
+    placed = alone(side)
+    if placed is None or placed.component.wholes or placed.component.rounds:
         return None
-    ((placed, times),) = side.cases[0][0]
-    component: Component = placed.component
-    if times != 1 or component.folded or component.bounds or component.wholes or component.rounds:
-        return None
+    component = placed.component
     if not all(isinstance(law, _CONCAVE) for law in component.laws) or placed.outputs != tuple(range(len(placed.outputs))):
         return None
     equations = sorted(component.equations, key=lambda e: repr(e.terms))

@@ -19,7 +19,7 @@ from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.shift import release
 from dpest.exact.loss.undone import Layer, evaluated
 from dpest.exact.loss.undone import shown as with_layers
-from dpest.inputs.shown import LONG, show
+from dpest.inputs.shown import LONG, show, signed_sum
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import integrate, with_tails
@@ -176,12 +176,8 @@ def _clauses(transform: Floats, place: Floats, rays: dict[int, int], names: dict
 
 def _combination(terms: list[tuple[Name, float]]) -> str:
     """Letters with their coefficients, positive ones first."""
-    text = ""
-    for name, c in sorted(terms, key=lambda t: t[1] < 0):
-        size = "" if abs(abs(c) - 1) < 1e-12 else f"{abs(c):.6g} "
-        joiner = " - " if c < 0 else " + "
-        text += (joiner if text else "-" if c < 0 else "") + f"{size}{name}"
-    return text
+    ordered = sorted(terms, key=lambda t: t[1] < 0)
+    return signed_sum((c, str(name) if abs(abs(c) - 1) < 1e-12 else f"{abs(c):.6g} {name}") for name, c in ordered)
 
 
 def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:

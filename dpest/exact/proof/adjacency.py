@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import InvalidInput
-from dpest.exact.proof.ranges import NOTHING, Range, change_of, ends
+from dpest.exact.proof.ranges import change_of
 from dpest.exact.proof.symbols import Symbols, UnknownInput
 from dpest.lang.category import Category
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import Draw
+from dpest.numerics.ranges import NOTHING, Range, ends
 
 _MOST_VALUES = 1_000  # of a row of listed columns: two rows of them have half a million pairs, more than are looked at
 

@@ -247,6 +247,10 @@ class Shifts:
                 out[column] = out.get(column, ZERO) + sign * c
         return out
 
+    def moved(self, point: Sequence[Rational]) -> dict[int, Rational]:
+        """By how much each draw is shifted."""
+        return {v: sum((sign * point[column] for column, sign, _ in parts), ZERO) for v, parts in self.parts.items()}
+
     def cost(self, point: Sequence[Rational]) -> Rational:
         """The price of all shifts."""
         return sum((point[column] * price for parts in self.parts.values() for column, _, price in parts), ZERO)

@@ -14,7 +14,7 @@ MOST_REGIONS = 4_000  # each needs linear programs of its own against all others
 
 def refined(regions: Sequence[Region], inputs: Mapping[int, Law]) -> list[Region]:
     """The regions, split until each of them decides every condition on inputs alone that some region has."""
-    atoms = list(dict.fromkeys(_atom(row, inputs) for region in regions for row in cell(region)))
+    atoms = list(dict.fromkeys(_atom(row, inputs) for region in regions for row in region.bare))
     if not atoms:
         return list(regions)
     ranges = support_rows(inputs.items())
@@ -22,7 +22,7 @@ def refined(regions: Sequence[Region], inputs: Mapping[int, Law]) -> list[Region
     out: list[Region] = []
     for region in regions:
         for extra in _ways(region, atoms, inputs):
-            key = frozenset([*cell(region), *extra])
+            key = frozenset([*region.bare, *extra])
             if key not in possible:
                 possible[key] = not contradictory([*key, *ranges], ())
             if possible[key]:
@@ -32,9 +32,12 @@ def refined(regions: Sequence[Region], inputs: Mapping[int, Law]) -> list[Region
     return out
 
 
-def cell(region: Region) -> list[Row]:
-    """The conditions of a region on inputs alone."""
-    return list(region.bare)
+def by_cell(regions: Iterable[Region]) -> dict[frozenset[Row], list[Region]]:
+    """The regions of each cell."""
+    out: dict[frozenset[Row], list[Region]] = {}
+    for region in regions:
+        out.setdefault(region.cell, []).append(region)
+    return out
 
 
 def _atom(row: Row, inputs: Mapping[int, Law]) -> frozenset[Row]:
@@ -44,7 +47,7 @@ def _atom(row: Row, inputs: Mapping[int, Law]) -> frozenset[Row]:
 
 def _ways(region: Region, atoms: Iterable[frozenset[Row]], inputs: Mapping[int, Law]) -> list[list[Row]]:
     """What has to be added to a region to decide every atom: one list for each way."""
-    decided = {_atom(row, inputs) for row in cell(region)}
+    decided = {_atom(row, inputs) for row in region.bare}
     out: list[list[Row]] = [[]]
     for atom in atoms:
         if atom not in decided:

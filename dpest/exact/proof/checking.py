@@ -7,17 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dpest.exact.inference.expressions import number
 from dpest.exact.proof.adjacency import Box
-from dpest.exact.proof.align import rounded_up
-from dpest.exact.proof.cells import cell
+from dpest.exact.proof.align import common_laws, rounded_up
 from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
 from dpest.exact.proof.corners import corners_fault
-from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, conditions, known_rows, whole_variable
+from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, known_rows, whole_variable
 from dpest.exact.proof.policy import Policy, cost_of, is_whole
 from dpest.exact.proof.pools import pool_fault
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.storage import digest_of
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ZERO, Rational, exact
 
 NOTHING = number(ZERO)
@@ -68,7 +67,7 @@ def _step_fault(certificate: Certificate, step: ProofStep) -> str | None:
         return _policy_fault(source, step.policy, case.box, certificate.input_laws, step.cost)
     laws = certificate.input_laws
     if step.apart is not None:
-        rows = apart(cell(source), cell(target), case.box, laws)
+        rows = apart(source.bare, target.bare, case.box, laws)
         return None if step.cost == 0 and _contradict(rows, step.apart) else "the two cells may meet"
     assert step.crossing is not None
     return _crossing_fault(source, target, case.box, laws, step.crossing, step.cost)
@@ -89,7 +88,7 @@ def _policy_fault(region: Region, policy: Policy, box: Box, inputs: Mapping[int,
         constant, slopes = _change(value.terms, policy, moves)
         if constant or any(slopes.values()):
             return "a released value does not stay as it is"
-    for row in conditions(region):
+    for row in region.conditions:
         constant, slopes = _change(row.terms, policy, moves)
         least = _least(constant, slopes, moves)
         if least is None or least < 0:
@@ -150,7 +149,7 @@ def _proved(
         if factor < 0 or not 0 <= n < len(known):
             return False
         row = known[n]
-        if inputs_only and any(v >= 0 for v, _ in row.terms):
+        if inputs_only and not row.bare:
             return False
         constant -= factor * row.constant
         for v, c in row.terms:
@@ -161,8 +160,8 @@ def _proved(
 def _crossing_fault(
     source: Region, target: Region, box: Box, laws: Mapping[int, Law], crossing: Crossing, cost: Rational
 ) -> str | None:
-    drawn = dict(source.law)
-    if any(drawn.setdefault(v, law) != law for v, law in target.laws) or source.key != target.key:
+    drawn = common_laws(source, target)
+    if drawn is None or source.key != target.key:
         return "the two regions do not have the same draws and the same form of output"
     shifts = {v: (dict(terms), constant) for v, terms, constant in crossing.shifts}
     free = {*laws, *(change(v) for v, _ in box.moves)}
@@ -176,7 +175,7 @@ def _crossing_fault(
         if any(terms.values()) or constant - a.constant != whole or whole.denominator != 1:
             return "a released value does not stay as it is"
     known = known_rows(source, target, box, laws)
-    needed = conditions(target)
+    needed = target.conditions
     if len(needed) != len(crossing.conditions) or any(r.strict for r in needed):
         return "a condition has no reason"
     for row, multipliers in zip(needed, crossing.conditions, strict=True):
@@ -232,11 +231,11 @@ def _at_target(
 
 def _missing(certificate: Certificate) -> list[str]:
     """Regions of the source that are not carried to every cell of the target."""
-    reached = {(s.case, i, _cell_key(_target(certificate, s))) for s in certificate.steps for i in _sources(s)}
+    reached = {(s.case, i, _target(certificate, s).cell) for s in certificate.steps for i in _sources(s)}
     pooled = [(s.case, i) for s in certificate.steps if s.pool is not None for i in s.pool.members]
     out = ["a region is bounded together with two sets of others"] if len(set(pooled)) < len(pooled) else []
     for c, case in enumerate(certificate.cases):
-        cells = {_cell_key(r) for r in certificate.programs[case.target]}
+        cells = {r.cell for r in certificate.programs[case.target]}
         for i in range(len(certificate.programs[case.source])):
             if any((c, i, key) not in reached for key in cells):
                 out.append(f"region {i + 1} is not carried to every cell of the other input")
@@ -251,10 +250,6 @@ def _target(certificate: Certificate, step: ProofStep) -> Region:
     return certificate.programs[certificate.cases[step.case].target][step.target]
 
 
-def _cell_key(region: Region) -> frozenset[Row]:
-    return frozenset(cell(region))
-
-
 def total(steps: Iterable[ProofStep], programs: Sequence[Sequence[Region]], cases: Sequence[PairKind]) -> Rational:
     """The bound that the steps prove: the largest cost, added up over groups of outputs that share no draw.
 
@@ -265,7 +260,7 @@ def total(steps: Iterable[ProofStep], programs: Sequence[Sequence[Region]], case
         if s.apart is None:
             source = programs[cases[s.case].source][s.source]
             for target in (s.target,) if s.pool is None else s.pool.members:
-                arriving.setdefault((s.case, source.group, _cell_key(source), target), []).append(s.cost)
+                arriving.setdefault((s.case, source.group, source.cell, target), []).append(s.cost)
     largest: dict[int, dict[int, Rational]] = {}
     for (case, group, _, _), costs in arriving.items():
         groups = largest.setdefault(case, {})

@@ -7,16 +7,16 @@ shifts are mixed as the difference is: what holds at all corners holds in betwee
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import Shifts
 from dpest.exact.proof.folding import Known, solve_folded
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Row, Terms
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ZERO, Rational
 
 MOST_MIXED = 8  # inputs whose corners are looked at, 256 of them
@@ -71,17 +71,13 @@ def _at_corner(region: Region, corner: Corner, moves: Mapping[int, Range], known
     shifts = Shifts(program, dict(region.laws))
     for value in region.released:
         program.equal(shifts.along(value.terms), -change_at(value.terms, corner))
-    for row in region.rows:
-        if any(v >= 0 for v, _ in row.terms):
-            least = least_at(row, corner, moves)
-            if least is None:
-                return None
-            program.at_least(shifts.along(row.terms), -least)
+    for row in region.conditions:
+        least = least_at(row, corner, moves)
+        if least is None:
+            return None
+        program.at_least(shifts.along(row.terms), -least)
     point = solve_folded(program, known)
-    if point is None:
-        return None
-    total = {v: sum((sign * point[column] for column, sign, _ in parts), ZERO) for v, parts in shifts.parts.items()}
-    return tuple((v, x) for v, x in sorted(total.items()) if x)
+    return None if point is None else tuple((v, x) for v, x in sorted(shifts.moved(point).items()) if x)
 
 
 def change_at(terms: Terms, corner: Corner) -> Rational:
@@ -104,17 +100,28 @@ def least_at(row: Row, corner: Corner, moves: Mapping[int, Range]) -> Rational |
 def corners_fault(region: Region, corners: Corners, box: Box, cost: Rational) -> str | None:
     """What is wrong with shifts at corners; None where they prove the cost."""
     moves = dict(box.moves)
-    listed = [dict(corner) for corner, _, _ in corners]
-    mixed = sorted(listed[0]) if listed else []
+    mixed = sorted(v for v, _ in corners[0][0]) if corners else []
     if not mixed or any(i not in moves for i in mixed) or not allowed(law for _, law in region.laws):
         return "shifts that differ between corners are not made for these draws or inputs"
+    if any(v in moves and v not in mixed for value in region.released for v, _ in value.terms):
+        return "an input that is released has no corners"
+    return told_costs_fault(corners, mixed, moves, cost, lambda corner, shifts: _corner_cost(region, corner, shifts, moves))
+
+
+def told_costs_fault(
+    corners: Corners,
+    mixed: Sequence[int],
+    moves: Mapping[int, Range],
+    cost: Rational,
+    cost_of: Callable[[Corner, Terms], Rational | None],
+) -> str | None:
+    """What is wrong with a list of corners and their costs; None where every corner is there and costs what is told."""
+    listed = [dict(corner) for corner, _, _ in corners]
     wanted = all_corners(mixed, moves)
     if wanted is None or len(wanted) != len(listed) or any(c not in listed for c in wanted):
         return "a corner is missing"
-    if any(v in moves and v not in mixed for value in region.released for v, _ in value.terms):
-        return "an input that is released has no corners"
     for corner, (_, shifts, told) in zip(listed, corners, strict=True):
-        own = _corner_cost(region, corner, shifts, moves)
+        own = cost_of(corner, shifts)
         if own is None:
             return "a condition need not hold after the shift, or a released value does not stay as it is"
         if own != told:
@@ -133,11 +140,10 @@ def _corner_cost(region: Region, corner: Corner, shifts: Terms, moves: Mapping[i
 
     if any(along(value.terms) + change_at(value.terms, corner) != 0 for value in region.released):
         return None
-    for row in region.rows:
-        if any(v >= 0 for v, _ in row.terms):
-            least = least_at(row, corner, moves)
-            if least is None or along(row.terms) + least < 0:
-                return None
+    for row in region.conditions:
+        least = least_at(row, corner, moves)
+        if least is None or along(row.terms) + least < 0:
+            return None
     return cost_at(shifts, region.law)
 
 

@@ -7,15 +7,15 @@ must the price of each shift: all by multipliers (Farkas' lemma), which are part
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpest.exact.proof.adjacency import Box
+from dpest.exact.proof.align import common_laws
 from dpest.exact.proof.policy import is_whole
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.regions import Region, Row, Terms, support_rows
+from dpest.exact.proof.regions import Region, Row, Terms, range_rows, support_rows
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
@@ -48,22 +48,13 @@ class Crossing:
 def known_rows(source: Region, target: Region, box: Box, inputs: Mapping[int, Law]) -> list[Row]:
     """Everything that is known of draws v, inputs q and changes d."""
     moved = dict(box.moves)
-    out = [*source.rows, *support_rows(source.laws), *(_moved(r, moved) for r in target.rows if not _has_draw(r.terms))]
-    for v, (low, high) in box.moves:
-        if low is not None:
-            out.append(Row(((change(v), ONE),), -low, False))
-        if high is not None:
-            out.append(Row(((change(v), -ONE),), high, False))
-    for v, (low, high) in box.within:
-        if low is not None:
-            out.append(Row(((v, ONE),), -low, False))
-        if high is not None:
-            out.append(Row(((v, -ONE),), high, False))
-    for v, law in sorted(inputs.items()):
-        for sign, end in zip((ONE, -ONE), law.support, strict=True):
-            if math.isfinite(end):
-                row = Row(((v, sign),), -sign * exact(end), False)
-                out.extend([row, _moved(row, moved)] if v in moved else [row])
+    out = [*source.rows, *support_rows(source.laws), *(_moved(r, moved) for r in target.rows if r.bare)]
+    for v, within in box.moves:
+        out.extend(range_rows(change(v), within))
+    for v, within in box.within:
+        out.extend(range_rows(v, within))
+    for row in support_rows(sorted(inputs.items())):
+        out.extend([row, _moved(row, moved)] if row.terms[0][0] in moved else [row])
     return out
 
 
@@ -73,16 +64,12 @@ def _moved(row: Row, moved: Mapping[int, object]) -> Row:
     return Row(tuple(sorted((*row.terms, *extra))), row.constant, row.strict)
 
 
-def _has_draw(terms: Iterable[tuple[int, Rational]]) -> bool:
-    return any(v >= 0 for v, _ in terms)
-
-
 def cross(source: Region, target: Region, box: Box, inputs: Mapping[int, Law]) -> Crossing | None:
     """A cheap alignment of source runs with target runs; None where none was found."""
-    laws = dict(source.law)
-    if len(source.released) != len(target.released) or any(laws.setdefault(v, law) != law for v, law in target.laws):
+    laws = common_laws(source, target)
+    if laws is None or len(source.released) != len(target.released):
         return None
-    if any(r.strict for r in conditions(target)):
+    if any(r.strict for r in target.conditions):
         return None  # multipliers prove >=; between whole numbers the strict form does not occur
     known = known_rows(source, target, box, inputs)
     unknown = _Unknowns(Program(), laws, box, inputs, known)
@@ -95,18 +82,13 @@ def cross(source: Region, target: Region, box: Box, inputs: Mapping[int, Law]) -
         if any(v >= 0 for v in goal):
             return None
         unknown.vanish(b.terms, goal, b.constant - a.constant - whole)
-    for number, row in enumerate(conditions(target)):
+    for number, row in enumerate(target.conditions):
         unknown.follow(("row", number), *_at_second(row, moved), shifted=row.terms)
     unknown.price()
     if len(unknown.program.costs) > _MOST_COLUMNS:
         return None
     point = unknown.program.solve()
-    return None if point is None else unknown.crossing(point, len(conditions(target)))
-
-
-def conditions(region: Region) -> list[Row]:
-    """The rows that have a draw in them."""
-    return [r for r in region.rows if not r.bare]
+    return None if point is None else unknown.crossing(point, len(target.conditions))
 
 
 def _difference(second: Terms, first: Terms, moved: Mapping[int, object]) -> dict[int, Rational]:
@@ -176,7 +158,7 @@ class _Unknowns:
         for column, c in self.change_in(shifted, None).items():
             room[column] = room.get(column, ZERO) + c
         for number, row in enumerate(self.known):
-            if inputs_only and _has_draw(row.terms):
+            if inputs_only and not row.bare:
                 continue
             factor = program.column((*name, number), low=ZERO)
             for v, c in row.terms:

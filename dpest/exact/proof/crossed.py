@@ -14,7 +14,7 @@ from dpest.exact.proof.certificate import PairKind, ProofStep
 from dpest.exact.proof.cross import Crossing, change, known_rows
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.upper import Traced, Upper
-from dpest.exact.proof.worst import NamedPair
+from dpest.exact.proof.worst import NamedPair, pair_of
 from dpest.numerics.rationals import ZERO
 
 _MOST_STEPS = 8  # crossings of largest cost that are tried, each with a pair or two
@@ -37,7 +37,7 @@ def crossed_pairs(upper: Upper) -> Iterator[NamedPair]:
 def _pairs(traced: Traced, step: ProofStep) -> Iterator[NamedPair]:
     case = traced.cases[step.case]
     source, target = traced.programs[case.source][step.source], traced.programs[case.target][step.target]
-    bare = [r for r in known_rows(source, target, case.box, traced.input_laws) if not any(v >= 0 for v, _ in r.terms)]
+    bare = [r for r in known_rows(source, target, case.box, traced.input_laws) if r.bare]
     assert step.crossing is not None
     goal = _shifted(step.crossing, source, target)
     for sign in (1.0, -1.0):
@@ -94,8 +94,4 @@ def _named(traced: Traced, case: PairKind, point: Mapping[int, float]) -> NamedP
         x, y = point[-1 - i], point[-1 - i] + point.get(change(-1 - i), 0.0)
         left.append(float(round(x)) if f.whole else min(max(x, f.low), f.high))
         right.append(float(round(y)) if f.whole else min(max(y, f.low), f.high))
-    full = traced.inputs.fill(left)
-    if case.source == case.target:
-        return NamedPair(full, traced.inputs.fill(right), (tuple(left), tuple(right)), case, None)
-    removed = max(case.source, case.target) - 1
-    return NamedPair(full, [row for k, row in enumerate(full) if k != removed], (tuple(left), tuple(left)), case, None)
+    return pair_of(traced, case, None, left, right)

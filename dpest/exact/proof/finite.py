@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dpest.errors import BudgetExceeded, InvalidInput
-from dpest.lang.nodes import Draw, Linear, ancestors, children, is_node
+from dpest.lang.nodes import draws_of
+from dpest.lang.signature import signature
 from dpest.trace.explore import Trace
 
 MOST_PAIRS = 20_000  # of a finite domain: each needs an exact answer, some milliseconds at best
@@ -64,7 +65,7 @@ def symmetry_key(left: Trace, right: Trace) -> Any:
         return None
     if _sharing(a.leaves) or _sharing(b.leaves):
         return None
-    marks = [(_mark(x), _mark(y)) for x, y in zip(a.leaves, b.leaves, strict=True)]
+    marks = [(signature(x, set(), {}), signature(y, set(), {})) for x, y in zip(a.leaves, b.leaves, strict=True)]
     forward, backward = Counter(marks), Counter((y, x) for x, y in marks)
     return frozenset([frozenset(forward.items()), frozenset(backward.items())])
 
@@ -72,27 +73,8 @@ def symmetry_key(left: Trace, right: Trace) -> Any:
 def _sharing(leaves: Sequence[Any]) -> bool:
     seen: set[int] = set()
     for x in leaves:
-        draws = {id(n) for n in ancestors(x) if isinstance(n, Draw)} if is_node(x) else set()
+        draws = {id(d) for d in draws_of(x)}
         if draws & seen:
             return True
         seen |= draws
     return False
-
-
-def _mark(x: Any) -> Any:
-    """A leaf up to the names of its draws."""
-    names: dict[int, int] = {}
-
-    def of(node: Any) -> Any:
-        if not is_node(node):
-            return (type(node).__name__, repr(node))
-        if isinstance(node, Draw):
-            return ("draw", names.setdefault(id(node), len(names)), node.law)
-        own: tuple[Any, ...] = (type(node).__name__,)
-        if isinstance(node, Linear):
-            own = (*own, str(node.constant), tuple(str(c) for _, c in node.terms))
-        else:
-            own = (*own, *(str(getattr(node, k)) for k in ("relation", "pick", "rounding", "function") if hasattr(node, k)))
-        return (*own, tuple(of(c) for c in children(node)))
-
-    return of(x)

@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from dpest.exact.proof.cells import cell
+from dpest.exact.proof.cells import by_cell
 from dpest.exact.proof.cross import apart
 from dpest.exact.proof.merge import contradiction
-from dpest.exact.proof.ranges import Range, ends
 from dpest.exact.proof.regions import Region, Released, Row, Terms
 from dpest.exact.proof.upper import ProofQuestion, Traced
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
+from dpest.numerics.ranges import Range, ends
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 ColumnName: TypeAlias = tuple[str, int]  # ("d", input): its change; ("q", input): its value; ("1", 0): a constant
@@ -166,7 +166,7 @@ def _cases(traced: Traced) -> Iterator[ShiftedCells | None]:
     """One for each pair of cells that adjacent inputs may lie in; None where no shift was found."""
     laws = traced.input_laws
     for case in traced.cases:
-        source, target = (_by_cell(traced.programs[p]) for p in (case.source, case.target))
+        source, target = (by_cell(traced.programs[p]) for p in (case.source, case.target))
         if len(source) * len(target) > _MOST_CELLS**2:
             yield None
             return
@@ -175,21 +175,10 @@ def _cases(traced: Traced) -> Iterator[ShiftedCells | None]:
         for own, regions in source.items():
             for other, others in target.items():
                 same = case.source == case.target and own == other
-                if not same and contradiction(apart(_rows(regions[0], own), _rows(others[0], other), case.box, laws), ()):
+                if not same and contradiction(apart(regions[0].bare, others[0].bare, case.box, laws), ()):
                     continue
                 pairs = [(r, r) for r in regions] if same else _matched(regions, others)
                 yield None if pairs is None else _shifted(case.box.name, pairs, {v for v, _ in case.box.moves}, ranges)
-
-
-def _by_cell(program: Iterable[Region]) -> dict[frozenset[Row], list[Region]]:
-    out: dict[frozenset[Row], list[Region]] = {}
-    for region in program:
-        out.setdefault(frozenset(cell(region)), []).append(region)
-    return out
-
-
-def _rows(region: Region, key: frozenset[Row]) -> list[Row]:
-    return [r for r in region.rows if r in key]
 
 
 def _matched(regions: Sequence[Region], others: Sequence[Region]) -> list[tuple[Region, Region]] | None:
@@ -203,7 +192,7 @@ def _matched(regions: Sequence[Region], others: Sequence[Region]) -> list[tuple[
 
 def _conditions(region: Region) -> dict[Terms, Row]:
     """The conditions that have draws in them, by what they say of the draws."""
-    return {tuple((v, c) for v, c in r.terms if v >= 0): r for r in region.rows if any(v >= 0 for v, _ in r.terms)}
+    return {tuple((v, c) for v, c in r.terms if v >= 0): r for r in region.conditions}
 
 
 def _shifted(
@@ -226,9 +215,9 @@ def _expressions(a: Region, b: Region) -> list[tuple[Row | Released, Row | Relea
     """What must be the same on both sides: conditions with draws in them, and released values."""
     released = list(zip(a.released, b.released, strict=True))
     if a is b:
-        return [*((r, r) for r in a.rows if any(v >= 0 for v, _ in r.terms)), *released]
+        return [*((r, r) for r in a.conditions), *released]
     mine, theirs = _conditions(a), _conditions(b)
-    alone = [len(r.rows) - len(cell(r)) for r in (a, b)]
+    alone = [len(r.conditions) for r in (a, b)]
     if [len(mine), len(theirs)] != alone or any(x.offset != y.offset for x, y in released):
         return None  # two conditions say the same of the draws, or values are rounded in different ways
     return [*((mine[k], theirs[k]) for k in mine), *released]

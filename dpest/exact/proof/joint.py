@@ -12,14 +12,13 @@ from dataclasses import replace
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.certificate import ProofStep
 from dpest.exact.proof.corners import MOST_MIXED, Corner, allowed, cheapest_corners
-from dpest.exact.proof.cross import conditions
 from dpest.exact.proof.folding import Known
 from dpest.exact.proof.parts import Folded, Part
 from dpest.exact.proof.policy import Policy, PolicyColumns, cost_of, costs_at_vertices, mixed_inputs
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 _MOST_CORNERS = 40  # that are added; most programs need fewer than ten
@@ -31,7 +30,7 @@ def cheaper_step(
 ) -> ProofStep | None:
     """The step with shifts that cost less at the worst corner; None where none were found."""
     assert step.policy is not None
-    mixed = sorted(mixed_inputs(Part(tuple(conditions(region)), region.released, region.laws), dict(box.moves)))
+    mixed = sorted(mixed_inputs(Part(region.conditions, region.released, region.laws), dict(box.moves)))
     if not 0 < len(mixed) <= MOST_MIXED or any(None in dict(box.moves)[i] for i in mixed):
         return None
     first = _dearest(step.policy, region.law, mixed, dict(box.moves))[0]
@@ -50,8 +49,7 @@ def _cheaper_policy(
 ) -> Policy | None:
     """An affine policy that costs less at the worst corner than the given one; None where none was found."""
     moves = dict(box.moves)
-    rows = tuple(conditions(region))
-    part = Part(rows, region.released, region.laws)
+    part = Part(region.conditions, region.released, region.laws)
     mixed = mixed_inputs(part, moves)
     if not all(type(law).shift_loss is Law.shift_loss for _, law in region.laws):
         return None
@@ -59,7 +57,7 @@ def _cheaper_policy(
     if sum(map(len, columns.follows.values())) > _MOST_SLOPES:
         return None
     kept = all(columns.keep(value) for value in part.released)
-    if not kept or not all(columns.hold(row, number) for number, row in enumerate(rows)):
+    if not kept or not all(columns.hold(row, number) for number, row in enumerate(part.rows)):
         return None
     listed = sorted(mixed)
     first = _dearest(policy, region.law, listed, moves)[0]

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from dpest.exact.inference.expressions import Expr, expr, plus, single, substituted
 from dpest.exact.proof.policy import is_whole
-from dpest.exact.proof.regions import Region, Released, Row, Terms, scaled_row, with_rows
+from dpest.exact.proof.regions import Region, Released, Row, Terms, drawn, scaled_row, with_rows
 from dpest.exact.proof.symbols import Symbols, UnknownInput
 from dpest.lang.nodes import Draw, Extreme, Linear, Pick
 from dpest.laws.law import Law
@@ -113,10 +114,8 @@ def _compared(row: Row) -> tuple[int, int] | None:
 
 
 def _adds_up(first: Row, second: Row, third: Row) -> bool:
-    total = dict(first.terms)
-    for v, c in second.terms:
-        total[v] = total.get(v, ZERO) + c
-    return {v: c for v, c in total.items() if c} == dict(third.terms) and first.constant + second.constant <= third.constant
+    total = plus(Expr(first.terms, first.constant), Expr(second.terms, second.constant), ONE)
+    return total.terms == third.terms and total.constant <= third.constant
 
 
 def _forms(region: Region, laws: Mapping[int, Law]) -> Iterable[_Form]:
@@ -147,44 +146,38 @@ def _form(
     base = group[0]
     # A row says w_winner - w_k >= 0, or >= 1 where a tie goes to k: the values up to what they have in common.
     margins = {k: _margin(row, _loses_ties(winner, k, ties)) for k, row in beaten.items()}
-    zero: tuple[dict[int, Rational], Rational] = ({}, ZERO)
-    lead = zero if winner == base else margins[base]
-    rests = {k: lead if k == winner else _minus(lead, margins[k]) for k in group}
-    shared = _shared([rests[k][0] for k in group if k != base])
-    lead = _minus(lead, (shared, ZERO))
-    values = []
-    for k in group:
-        terms, constant = _minus(rests[k], (shared, ZERO))
-        values.append((k, tuple(sorted((v, c) for v, c in terms.items() if c)), constant))
+    lead = Expr((), ZERO) if winner == base else margins[base]
+    rests = {k: lead if k == winner else plus(lead, margins[k], -ONE) for k in group}
+    shared = _shared([dict(rests[k].terms) for k in group if k != base])
+    lead, own_values = plus(lead, shared, -ONE), {k: plus(rests[k], shared, -ONE) for k in group}
+    values = tuple((k, x.terms, x.constant) for k, x in own_values.items())
     whole = ties is not _Ties.NONE and all(_is_whole(terms, constant, laws) for _, terms, constant in values)
     if ties is not _Ties.NONE and not whole:
         return None
     own = dict(region.law) | dict(laws) | {_M: UnknownInput("max", integral=whole)}
+    in_maximum = plus(single(_M), lead, -ONE)  # the winning draw is M minus the rest of its value
     rows = set()
     for row in region.rows:
         if row in beaten.values():
             continue
-        renamed, rest = _replaced(row.terms, row.constant, winner, lead)
-        if any(v == _M for v, _ in renamed) and not any(v >= 0 for v, _ in renamed):
+        renamed = substituted(Expr(row.terms, row.constant), winner, in_maximum)
+        if renamed.coefficient(_M) and not any(v >= 0 for v, _ in renamed.terms):
             return None  # a condition on the maximum alone would pass for one on the input
-        rows.add(scaled_row(renamed, rest, row.strict, own))
+        rows.add(scaled_row(renamed.terms, renamed.constant, row.strict, own))
     released = []
     for value in region.released:
-        renamed, rest = _replaced(value.terms, value.constant, winner, lead)
-        released.append(Released(renamed, rest, value.offset))
-    return _Form(Maximum(tuple(values), whole), winner, ties, frozenset(rows), tuple(released))
+        renamed = substituted(Expr(value.terms, value.constant), winner, in_maximum)
+        released.append(Released(renamed.terms, renamed.constant, value.offset))
+    return _Form(Maximum(values, whole), winner, ties, frozenset(rows), tuple(released))
 
 
-def _shared(others: Sequence[Mapping[int, Rational]]) -> dict[int, Rational]:
+def _shared(others: Sequence[Mapping[int, Rational]]) -> Expr:
     """The inputs that all values but the first have in common: they belong to the first, with the opposite sign.
 
     Only differences of the values are known; this is the split in which each value has its own inputs.
     """
-    out = {}
-    for v, c in others[0].items():
-        if all(o.get(v, ZERO) == c for o in others) and (len(others) > 1 or c < 0):
-            out[v] = c
-    return out
+    same = ((v, c) for v, c in others[0].items() if all(o.get(v, ZERO) == c for o in others))
+    return expr(((v, c) for v, c in same if len(others) > 1 or c < 0), ZERO)
 
 
 def _loses_ties(winner: int, k: int, ties: _Ties) -> bool:
@@ -195,31 +188,9 @@ def _is_whole(terms: Terms, constant: Rational, laws: Mapping[int, Law]) -> bool
     return constant.denominator == 1 and all(c.denominator == 1 and is_whole(laws[v]) for v, c in terms)
 
 
-def _margin(row: Row, more: bool) -> tuple[dict[int, Rational], Rational]:
+def _margin(row: Row, more: bool) -> Expr:
     """By how much the winner is ahead of the loser, without their draws."""
-    return {v: c for v, c in row.terms if v < 0}, row.constant + (ONE if more else ZERO)
-
-
-def _minus(
-    a: tuple[dict[int, Rational], Rational], b: tuple[dict[int, Rational], Rational]
-) -> tuple[dict[int, Rational], Rational]:
-    terms = dict(a[0])
-    for v, c in b[0].items():
-        terms[v] = terms.get(v, ZERO) - c
-    return terms, a[1] - b[1]
-
-
-def _replaced(
-    terms: Terms, constant: Rational, winner: int, lead: tuple[dict[int, Rational], Rational]
-) -> tuple[Terms, Rational]:
-    """An expression with the winning draw written as M minus the rest of its value."""
-    factor = dict(terms).get(winner, ZERO)
-    if not factor:
-        return terms, constant
-    out = {v: c for v, c in terms if v != winner} | {_M: factor}
-    for v, c in lead[0].items():
-        out[v] = out.get(v, ZERO) - factor * c
-    return tuple(sorted((v, c) for v, c in out.items() if c)), constant - factor * lead[1]
+    return Expr(tuple((v, c) for v, c in row.terms if v < 0), row.constant + (ONE if more else ZERO))
 
 
 def _numbered(
@@ -230,8 +201,8 @@ def _numbered(
 
     new_rows = sorted((Row(named(r.terms), r.constant, r.strict) for r in rows), key=lambda r: (r.terms, r.constant))
     new_released = tuple(Released(named(r.terms), r.constant, r.offset) for r in released)
-    used = {v for terms in (*(r.terms for r in new_rows), *(r.terms for r in new_released)) for v, _ in terms if v >= 0}
-    return Region(key, tuple(new_rows), new_released, tuple((v, laws[v]) for v in sorted(used)), group)
+    used = sorted(drawn(new_rows, new_released))
+    return Region(key, tuple(new_rows), new_released, tuple((v, laws[v]) for v in used), group)
 
 
 def _node(maximum: Maximum, symbols: Symbols) -> Extreme:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpest.exact.proof.ranges import Range
-from dpest.exact.proof.regions import Region, Released, Row
+from dpest.exact.proof.regions import Region, Released, Row, drawn
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import Rational
 
 
@@ -45,17 +45,16 @@ def parts(region: Region) -> list[Part]:
         link.join([v for v, _ in terms if v >= 0])
     rows: dict[object, list[Row]] = {}
     released: dict[object, list[Released]] = {}
-    for i, row in enumerate(region.rows):
-        if any(v >= 0 for v, _ in row.terms):
-            rows.setdefault(_root(link, row.terms, i), []).append(row)
+    for i, row in enumerate(region.conditions):
+        rows.setdefault(_root(link, row.terms, i), []).append(row)
     for i, value in enumerate(region.released):
         released.setdefault(_root(link, value.terms, i), []).append(value)
     law = region.law
     out = []
     for key in dict.fromkeys((*rows, *released)):
         own_rows, own_released = rows.get(key, []), released.get(key, [])
-        used = {v for terms in (*(r.terms for r in own_rows), *(r.terms for r in own_released)) for v, _ in terms if v >= 0}
-        out.append(Part(tuple(own_rows), tuple(own_released), tuple((v, law[v]) for v in sorted(used))))
+        used = sorted(drawn(own_rows, own_released))
+        out.append(Part(tuple(own_rows), tuple(own_released), tuple((v, law[v]) for v in used)))
     return out
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.exact.proof.adjacency import Box
-from dpest.exact.proof.ranges import Range, RangeEnd, ends
 from dpest.exact.proof.symbols import Symbols
 from dpest.lang.nodes import All, Compare, Draw, Extreme, Linear, Not, Pick, Relation, Where, ancestors, is_node
 from dpest.lang.nodes import linear as as_linear
+from dpest.numerics.ranges import NOTHING, Range, RangeEnd, both, ends, hull, total
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _MOST_PIECES = 10  # of one row: 100 pairs of pieces
@@ -35,14 +35,7 @@ class RowPiece:
     def range_of(self, variable: int) -> Range:
         """An interval that holds a derived value on the piece."""
         slope, constant = dict(self.values)[variable]
-        low, high = self.within if slope >= 0 else self.within[::-1]
-        return _scaled(low, slope, constant), _scaled(high, slope, constant)
-
-
-def _scaled(x: RangeEnd, slope: Rational, constant: Rational) -> RangeEnd:
-    if not slope:
-        return constant
-    return None if x is None else slope * x + constant
+        return total(((self.within, slope),) if slope else (), constant)
 
 
 class SplitByPieces:
@@ -175,14 +168,14 @@ def _moved_between(box: Box, i: int, pieces: Sequence[RowPiece]) -> list[Box]:
     row = -1 - i
     found: dict[tuple[tuple[int, Range], ...], Range] = {}
     for a, b in itertools.product(pieces, repeat=2):
-        change = _both(moves[row], _less(b.within, a.within))
+        change = both(moves[row], _change(a.within, b.within))
         if change is None:
             continue
-        derived = {v: _both(moves.get(v, (ZERO, ZERO)), _less(b.range_of(v), a.range_of(v))) for v, _ in a.values}
+        derived = {v: both(moves.get(v, NOTHING), _change(a.range_of(v), b.range_of(v))) for v, _ in a.values}
         if any(r is None for r in derived.values()):
             continue
         key = tuple((v, r) for v, r in sorted(derived.items()) if r is not None)
-        found[key] = _hull(found[key], change) if key in found else change
+        found[key] = hull([found[key], change]) if key in found else change
     out = []
     for key, change in found.items():
         own: Mapping[int, Range] = {**moves, **dict(key), row: change}
@@ -190,26 +183,9 @@ def _moved_between(box: Box, i: int, pieces: Sequence[RowPiece]) -> list[Box]:
     return [b for b in out if b.moves]
 
 
-def _less(b: Range, a: Range) -> Range:
-    """The range of a difference."""
-    return (
-        None if b[0] is None or a[1] is None else b[0] - a[1],
-        None if b[1] is None or a[0] is None else b[1] - a[0],
-    )
-
-
-def _both(a: Range, b: Range) -> Range | None:
-    """What two ranges have in common; None where that is nothing."""
-    lows, highs = [x for x in (a[0], b[0]) if x is not None], [x for x in (a[1], b[1]) if x is not None]
-    low, high = max(lows, default=None), min(highs, default=None)
-    return None if low is not None and high is not None and low > high else (low, high)
-
-
-def _hull(a: Range, b: Range) -> Range:
-    return (
-        None if a[0] is None or b[0] is None else min(a[0], b[0]),
-        None if a[1] is None or b[1] is None else max(a[1], b[1]),
-    )
+def _change(a: Range, b: Range) -> Range:
+    """The range of a change from one range to another."""
+    return total(((b, ONE), (a, -ONE)), ZERO)
 
 
 def _held_at(box: Box, i: int, pieces: Sequence[RowPiece]) -> list[Box]:

@@ -14,9 +14,9 @@ from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.folding import Known, solve_folded
 from dpest.exact.proof.parts import Folded, Part, folded, parts
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 _MOST_SLOPES = 4_000  # unknown slopes of one policy; beyond it, only draws that are released together with an input follow it

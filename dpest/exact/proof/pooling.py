@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpest.exact.proof.cells import cell
 from dpest.exact.proof.certificate import PairKind, ProofStep
 from dpest.exact.proof.folding import Known
 from dpest.exact.proof.pools import cheapest_pool
@@ -25,7 +24,7 @@ def pooled(
         region = programs[case.source][step.source]
         key: Any = id(step)
         if step.policy is not None or step.corners is not None:
-            key = (step.case, region.group, region.key, region.released, frozenset(cell(region)))
+            key = (step.case, region.group, region.key, region.released, region.cell)
         families.setdefault(key, []).append(step)
     ordered = sorted(families.values(), key=lambda own: -max(s.cost for s in own))
     out: list[ProofStep] = []

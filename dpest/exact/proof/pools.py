@@ -24,14 +24,13 @@ import numpy.typing as npt
 
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import Shifts
-from dpest.exact.proof.cells import cell
-from dpest.exact.proof.corners import Corner, Corners, all_corners, allowed, change_at, cost_at
+from dpest.exact.proof.corners import Corner, Corners, all_corners, allowed, change_at, cost_at, told_costs_fault
 from dpest.exact.proof.folding import Known, solve_folded
 from dpest.exact.proof.maxima import without_transitive
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row, Terms
 from dpest.laws.law import Law
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _MOST_OWN = 7  # draws with a threshold: 3^7 corners of the triangles
@@ -140,8 +139,8 @@ def _split(regions: Sequence[Region], shared: Iterable[int]) -> _Split | None:
     common: list[frozenset[Row]] = []
     sides: list[dict[int, int]] = []
     for region in regions:
-        same = (region.key, region.group, region.released, frozenset(cell(region)))
-        if same != (first.key, first.group, first.released, frozenset(cell(first))):
+        same = (region.key, region.group, region.released, region.cell)
+        if same != (first.key, first.group, first.released, first.cell):
             return None
         if any(laws[v] != law for v, law in region.laws):
             return None
@@ -172,7 +171,7 @@ def _sides(
     for row in region.rows:
         own = [(v, c) for v, c in row.terms if v >= 0 and v not in shared]
         if not own:
-            if any(v >= 0 for v, _ in row.terms):
+            if not row.bare:
                 rows.append(row)
             continue
         (v, c), margin = own[0], _margin(row, *own[0])
@@ -243,7 +242,7 @@ def _at_corner(split: _Split, corner: Corner, rates: Sequence[Slopes], cuts: lis
         point = solve_folded(program, known)
         if point is None:
             return None
-        moved = {v: sum((sign * point[column] for column, sign, _ in parts), ZERO) for v, parts in shifts.parts.items()}
+        moved = shifts.moved(point)
         grown = _margins(split, corner, moved)
         loss, worst = max((_loss(grown, r), r) for r in rates)
         if worst in cuts or loss <= point[price]:
@@ -277,15 +276,5 @@ def pool_fault(regions: Sequence[Region], pool: PooledRegions, box: Box, cost: R
     if split is None:
         return "regions that are bounded together are not of one form"
     moves: Mapping[int, Range] = dict(box.moves)
-    wanted = all_corners([v for v in split.inputs if v in moves], moves)
-    listed = [dict(corner) for corner, _, _ in pool.corners]
-    if wanted is None or len(wanted) != len(listed) or any(c not in listed for c in wanted):
-        return "a corner is missing"
-    rates = _rates(split)
-    for corner, (_, shifts, told) in zip(listed, pool.corners, strict=True):
-        own = _cost(split, corner, shifts, rates)
-        if own is None:
-            return "a condition need not hold after the shift, or a released value does not stay as it is"
-        if own != told:
-            return "the cost of a corner is not what its shifts cost"
-    return None if max(told for _, _, told in pool.corners) == cost else "the cost is not what the shifts cost"
+    mixed, rates = [v for v in split.inputs if v in moves], _rates(split)
+    return told_costs_fault(pool.corners, mixed, moves, cost, lambda corner, shifts: _cost(split, corner, shifts, rates))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 from dpest.lang.nodes import (
     All,
@@ -15,6 +14,7 @@ from dpest.lang.nodes import (
     Function,
     Linear,
     Not,
+    Pick,
     Product,
     Relation,
     Rounded,
@@ -25,30 +25,8 @@ from dpest.lang.nodes import (
 )
 from dpest.lang.nodes import linear as as_linear
 from dpest.numerics.elementary import Elementary, Kind
-from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor
-
-RangeEnd: TypeAlias = Rational | None  # None: no bound on this side
-Range: TypeAlias = tuple[RangeEnd, RangeEnd]
-
-NOTHING: Range = (ZERO, ZERO)
-ANYTHING: Range = (None, None)
-
-
-def ends(low: float, high: float) -> Range:
-    """A range from floats; infinite ends are none."""
-    return (exact(low) if math.isfinite(low) else None), (exact(high) if math.isfinite(high) else None)
-
-
-def floats(within: Range) -> tuple[float, float]:
-    """Floats that enclose a range."""
-    low, high = within
-    below = -math.inf if low is None else float(low)
-    above = math.inf if high is None else float(high)
-    if low is not None and exact(below) > low:
-        below = math.nextafter(below, -math.inf)
-    if high is not None and exact(above) < high:
-        above = math.nextafter(above, math.inf)
-    return below, above
+from dpest.numerics.ranges import ANYTHING, NOTHING, Range, both, ends, hull, largest_of, product, smallest_of, total
+from dpest.numerics.rationals import ONE, ZERO, ceil, exact, floor
 
 
 def range_of(node: Any) -> Range:
@@ -57,25 +35,20 @@ def range_of(node: Any) -> Range:
         case Draw(law=law):
             return ends(*law.support)
         case Linear(terms=terms, constant=constant):
-            return _sum(((range_of(n), c) for n, c in terms), constant)
+            return total(((range_of(n), c) for n, c in terms), constant)
         case Compare() | Not() | All():
             return ZERO, ONE
         case Extreme(pick=pick, values=values):
-            ranges = [range_of(v) for v in values]
-            lows, highs = [r[0] for r in ranges], [r[1] for r in ranges]
-            if pick.value == "max":
-                return _most([x for x in lows if x is not None]), _most(highs)
-            return _least(lows), _least([x for x in highs if x is not None])
+            return (largest_of if pick is Pick.MAX else smallest_of)([range_of(v) for v in values])
         case ArgExtreme(values=values):
             return ZERO, exact(len(values) - 1)
         case Rounded(value=value):
             low, high = range_of(value)
             return (None if low is None else exact(floor(low))), (None if high is None else exact(ceil(high)))
         case Where(yes=yes, no=no):
-            ranges = [range_of(yes), range_of(no)]
-            return _least([r[0] for r in ranges]), _most([r[1] for r in ranges])
+            return hull([range_of(yes), range_of(no)])
         case Product(left=left, right=right):
-            low, high = _product(range_of(left), range_of(right))
+            low, high = product(range_of(left), range_of(right))
             # A square is not negative, and the largest product of two ends is the larger square.
             return (ZERO if left is right and (low is None or low < 0) else low), high
         case Function(function=function, value=value):
@@ -95,10 +68,9 @@ def change_of(node: Any, moved: Mapping[int, Range]) -> Range:
         case Draw():
             return moved[id(node)]
         case Linear(terms=terms):
-            change = _sum(((change_of(n, moved), c) for n, c in terms), ZERO)
+            change = total(((change_of(n, moved), c) for n, c in terms), ZERO)
         case Extreme(values=values):
-            changes = [change_of(v, moved) for v in values]
-            change = _least([c[0] for c in changes]), _most([c[1] for c in changes])
+            change = hull([change_of(v, moved) for v in values])
         case Rounded(value=value):
             change = _rounded(change_of(value, moved), node.rounding)
         case Where() if (value := truncated(node)) is not None:
@@ -116,8 +88,7 @@ def change_of(node: Any, moved: Mapping[int, Range]) -> Range:
     low, high = range_of(node)
     if low is None or high is None:
         return change
-    width = high - low
-    return _most([-width, *_known(change[0])]), _least([width, *_known(change[1])])
+    return both((low - high, high - low), change) or change
 
 
 def truncated(node: Where) -> Any:
@@ -141,26 +112,6 @@ def _rounded(change: Range, rounding: Rounding) -> Range:
     return (None if low is None else exact(floor(low))), (None if high is None else exact(ceil(high)))
 
 
-def _sum(parts: Iterable[tuple[Range, Rational]], constant: Rational) -> Range:
-    low: RangeEnd = constant
-    high: RangeEnd = constant
-    for (a, b), c in parts:
-        if c < 0:
-            a, b = b, a
-        low = None if low is None or a is None else low + c * a
-        high = None if high is None or b is None else high + c * b
-    return low, high
-
-
-def _product(left: Range, right: Range) -> Range:
-    if left == NOTHING or right == NOTHING:
-        return NOTHING
-    if None in left or None in right:
-        return ANYTHING
-    corners = [a * b for a in left for b in right if a is not None and b is not None]
-    return min(corners), max(corners)
-
-
 def _image(function: Elementary, within: Range) -> Range:
     """The values of a function of one number: whole powers of the ends, else all that it can ever be."""
     low, high = within
@@ -172,18 +123,3 @@ def _image(function: Elementary, within: Range) -> Range:
         return function.range
     power = int(exponent)
     return (None if low is None else low**power), (None if high is None else high**power)
-
-
-def _known(x: RangeEnd) -> list[Rational]:
-    return [] if x is None else [x]
-
-
-def _most(numbers: list[RangeEnd] | list[Rational]) -> RangeEnd:
-    """The largest; None where one of them is unbounded or there are none."""
-    known = [x for x in numbers if x is not None]
-    return max(known) if known and len(known) == len(numbers) else None
-
-
-def _least(numbers: list[RangeEnd] | list[Rational]) -> RangeEnd:
-    known = [x for x in numbers if x is not None]
-    return min(known) if known and len(known) == len(numbers) else None

@@ -5,7 +5,6 @@ Draws are variables 0, 1, 2, ... in the order in which the program makes them; i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from dpest.lang.nodes import Draw, is_node
 from dpest.lang.origins import is_joined, root, steps_of
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
+from dpest.numerics.ranges import Range, ends
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Path
@@ -86,6 +86,16 @@ class Region:
     def bare(self) -> tuple[Row, ...]:
         """The conditions on inputs alone."""
         return tuple(r for r in self.rows if r.bare)
+
+    @cached_property
+    def cell(self) -> frozenset[Row]:
+        """The cell of inputs that it is about: the conditions on inputs alone, in no order."""
+        return frozenset(self.bare)
+
+    @cached_property
+    def conditions(self) -> tuple[Row, ...]:
+        """The conditions that have a draw in them."""
+        return tuple(r for r in self.rows if not r.bare)
 
 
 _OUTSIDE = 1 << 30  # numbers from here on are draws that a run did not make; no run makes so many
@@ -211,11 +221,11 @@ def _region(path: Path, literals: Sequence[Literal], values: Sequence[LeafValue]
             case Floor(inner=inner, scale=scale, offset=offset):
                 shape.append(("floor", exact(scale)))
                 released.append(Released(variables.terms(inner.terms), exact(inner.constant), exact(offset) / exact(scale)))
-    laws = tuple((v, variables.laws[v]) for v in sorted(_drawn(rows, released)))
+    laws = tuple((v, variables.laws[v]) for v in sorted(drawn(rows, released)))
     return Region((path.output.structure, tuple(shape)), rows, tuple(released), laws)
 
 
-def _drawn(rows: Iterable[Row], released: Iterable[Released]) -> set[int]:
+def drawn(rows: Iterable[Row], released: Iterable[Released]) -> set[int]:
     """The draws that conditions and released values mention."""
     expressions = [*(r.terms for r in rows), *(r.terms for r in released)]
     return {v for terms in expressions for v, _ in terms if v >= 0}
@@ -224,17 +234,15 @@ def _drawn(rows: Iterable[Row], released: Iterable[Released]) -> set[int]:
 def with_rows(region: Region, rows: Iterable[Row]) -> Region:
     """The region described by other rows."""
     kept = tuple(rows)
-    used = _drawn(kept, region.released)
+    used = drawn(kept, region.released)
     return replace(region, rows=kept, laws=tuple((v, law) for v, law in region.laws if v in used))
 
 
 def support_rows(laws: Iterable[tuple[int, Law]]) -> list[Row]:
     """What the draws' supports say: v >= low, v <= high where they are finite."""
-    out = []
-    for v, law in laws:
-        low, high = law.support
-        if math.isfinite(low):
-            out.append(Row(((v, ONE),), -exact(low), False))
-        if math.isfinite(high):
-            out.append(Row(((v, -ONE),), exact(high), False))
-    return out
+    return [row for v, law in laws for row in range_rows(v, ends(*law.support))]
+
+
+def range_rows(v: int, within: Range) -> list[Row]:
+    """The bounds of a variable as conditions."""
+    return [Row(((v, sign),), -sign * end, False) for sign, end in zip((ONE, -ONE), within, strict=True) if end is not None]

@@ -13,11 +13,11 @@ import numpy as np
 
 from dpest.exact.proof.corners import between
 from dpest.exact.proof.cross import change
-from dpest.exact.proof.ranges import NOTHING
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.lang.nodes import Draw, Node
 from dpest.lang.plain import evaluate
 from dpest.laws.law import Law
+from dpest.numerics.ranges import NOTHING
 from dpest.numerics.rationals import Rational, exact
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import execute
@@ -161,8 +161,7 @@ class _Rerun:
         program = self.certificate.programs[self.case.target]
         out: dict[int, float] = {}
         for step in self._steps(regions):
-            bare = [r for r in program[step.target].rows if not any(v >= 0 for v, _ in r.terms)]
-            if step.apart is not None or not all(_slack(r, (), after) >= 0 for r in bare):
+            if step.apart is not None or not all(_slack(r, (), after) >= 0 for r in program[step.target].bare):
                 continue
             if step.policy is not None:
                 out.update({v: float(s.exactly({i: known[change(i)] for i, _ in s.terms})) for v, s in step.policy.items()})

@@ -17,7 +17,6 @@ from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.corners import Corners
 from dpest.exact.proof.cross import Crossing
 from dpest.exact.proof.pools import PooledRegions
-from dpest.exact.proof.ranges import Range
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.laws import continuous as c
@@ -25,6 +24,7 @@ from dpest.laws import discrete as d
 from dpest.laws.law import Law, Rng
 from dpest.laws.scipy_law import ScipyContinuous, from_frozen
 from dpest.numerics.logspace import Floats
+from dpest.numerics.ranges import Range
 from dpest.numerics.rationals import Rational, exact
 
 if TYPE_CHECKING:
@@ -57,9 +57,6 @@ class FixedLaw(Law):
 
     def log_density(self, x: npt.ArrayLike) -> Floats:
         raise AssertionError("a law that is only named has no density")
-
-    def cdf(self, x: npt.ArrayLike) -> Floats:
-        raise AssertionError("a law that is only named has no distribution function")
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         raise AssertionError("a law that is only named cannot be sampled")

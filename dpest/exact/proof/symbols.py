@@ -15,30 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import ExactRefused
-from dpest.exact.proof.ranges import floats, range_of
-from dpest.lang.nodes import (
-    All,
-    Apply,
-    ArgExtreme,
-    Compare,
-    Draw,
-    Extreme,
-    Function,
-    Linear,
-    Node,
-    Not,
-    Product,
-    Quotient,
-    Ranked,
-    Rounded,
-    Where,
-    ancestors,
-    combine,
-    is_node,
-    linear,
-)
+from dpest.exact.proof.ranges import range_of
+from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, ancestors, combine, is_integral, is_node, linear
+from dpest.lang.signature import making
+from dpest.lang.substitute import rebuilt
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
+from dpest.numerics.ranges import floats
 from dpest.run.settings import Sides
 from dpest.trace.explore import Trace, trace_on_unknown
 from dpest.trace.limits import Limits
@@ -140,68 +123,18 @@ class Symbols:
         return all(isinstance(n.law, UnknownInput) for n in ancestors(node) if isinstance(n, Draw))
 
     def _symbol(self, node: Node) -> Draw:
-        key = _key(node)
+        key = making(node)
         if key not in self._known:
-            law = UnknownInput(f"u{len(self.derived) + 1}", *floats(range_of(node)), _whole(node))
+            law = UnknownInput(f"u{len(self.derived) + 1}", *floats(range_of(node)), is_integral(node))
             self._known[key] = Draw(law)
             self.inputs.append(self._known[key])
             self.derived.append(node)
         return self._known[key]
 
     def _rebuilt(self, node: Node) -> Any:
-        match node:
-            case Compare(value=value):
-                return replace(node, value=self._linear(value))
-            case Not(value=value):
-                return replace(node, value=self.rewrite(value))
-            case All(values=values):
-                return replace(node, values=tuple(self.rewrite(v) for v in values))
-            case Rounded(value=value) | Function(value=value):
-                return replace(node, value=self.value(value))
-            case Extreme(values=values) | ArgExtreme(values=values) | Ranked(values=values) | Apply(values=values):
-                return replace(node, values=tuple(self.value(v) for v in values))
-            case Where(condition=condition, yes=yes, no=no):
-                return replace(node, condition=self.rewrite(condition), yes=self.value(yes), no=self.value(no))
-            case Product(left=left, right=right) | Quotient(left=left, right=right):
-                return replace(node, left=self.value(left), right=self.value(right))
-        return node
-
-
-def _key(node: Any) -> Any:
-    """Equal for nodes that are built in the same way from the same draws: replays build nodes anew."""
-    match node:
-        case Draw():
-            return id(node)
-        case Linear(terms=terms, constant=constant):
-            return ("+", constant, tuple((_key(n), c) for n, c in terms))
-        case Compare(relation=relation, value=value):
-            return (relation, _key(value))
-        case Not(value=value):
-            return ("not", _key(value))
-        case All(values=values):
-            return ("and", tuple(map(_key, values)))
-        case Extreme(pick=pick, values=values) | ArgExtreme(pick=pick, values=values):
-            return (type(node).__name__, pick, tuple(map(_key, values)))
-        case Ranked(pick=pick, values=values, rank=rank, place=place):
-            return ("ranked", pick, rank, place, tuple(map(_key, values)))
-        case Rounded(rounding=rounding, value=value):
-            return (rounding, _key(value))
-        case Function(function=function, value=value):
-            return (function, _key(value))
-        case Where(condition=condition, yes=yes, no=no):
-            return ("where", _key(condition), _key(yes), _key(no))
-        case Product(left=left, right=right) | Quotient(left=left, right=right):
-            return (type(node).__name__, _key(left), _key(right))
-        case Apply(function=function, values=values):
-            return (id(function), tuple(map(_key, values)))
-        case _:
-            return ("=", node)
-
-
-def _whole(node: Node) -> bool:
-    from dpest.lang.nodes import is_integral
-
-    return is_integral(node)
+        if isinstance(node, Compare):
+            return replace(node, value=self._linear(node.value))
+        return rebuilt(node, self.value, self.rewrite)
 
 
 def symbolic_trace(

@@ -11,7 +11,7 @@ from typing import Any
 from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
 from dpest.exact.inference.cases import MOST_CASES
 from dpest.exact.proof.adjacency import Box, Inputs, boxes, unknown_inputs, whole_box
-from dpest.exact.proof.cells import cell, refined
+from dpest.exact.proof.cells import by_cell, refined
 from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
 from dpest.exact.proof.checking import total
 from dpest.exact.proof.cross import apart, cross
@@ -151,10 +151,7 @@ def _regions(question: ProofQuestion, data: Any, symbols: Symbols) -> tuple[Regi
         if len(found) > question.cases:
             raise BudgetExceeded(f"the mechanism has more than {question.cases} regions of runs with one form of output")
     laws = {-1 - i: d.law for i, d in enumerate(symbols.inputs)}
-    by_cell: dict[frozenset[Row], list[Region]] = {}
-    for region in refined(found, laws):
-        by_cell.setdefault(frozenset(cell(region)), []).append(region)
-    return tuple(r for group in by_cell.values() for r in merged(group, laws))
+    return tuple(r for group in by_cell(refined(found, laws)).values() for r in merged(group, laws))
 
 
 def _grouped(traced: Trace, variables: Variables, most: int) -> list[Region] | None:
@@ -169,7 +166,7 @@ def _grouped(traced: Trace, variables: Variables, most: int) -> list[Region] | N
     if len(groups) < 2:
         return None
     found = [regions(path, variables, positions, g, most) for g, positions in enumerate(groups)]
-    apart_ = any(cell(r) for group in found for r in group)
+    apart_ = any(r.bare for group in found for r in group)
     return None if apart_ or math.prod(map(len, found)) <= _FEW_COMBINATIONS else [r for group in found for r in group]
 
 
@@ -201,7 +198,7 @@ def upper_side(question: ProofQuestion, show: Progress = silent) -> Upper:
 
 def _split(traced: Traced) -> bool:
     """Whether inputs alone decide anything."""
-    return any(cell(region) for program in traced.programs for region in program)
+    return any(region.bare for program in traced.programs for region in program)
 
 
 def _together(question: ProofQuestion, show: Progress) -> Upper | None:
@@ -292,7 +289,7 @@ def _cheaper(traced: Traced, steps: list[ProofStep], known: Known) -> list[Proof
 
 def _inside(traced: Traced, step: ProofStep, region: Region) -> ProofStep | None:
     """The step priced by what both inputs have in common: in `x` from 1 to 2, no two differ by more than 1."""
-    if not cell(region):
+    if not region.bare:
         return None
     found = cross(region, region, traced.cases[step.case].box, traced.input_laws)
     return replace(step, policy=None, crossing=found, cost=found.cost) if found is not None and found.cost < step.cost else None
@@ -330,7 +327,7 @@ class _Carrier:
         self.source, self.target = traced.programs[case.source], traced.programs[case.target]
         self.cells: dict[frozenset[Row], list[int]] = {}
         for j, region in enumerate(self.target):
-            self.cells.setdefault(frozenset(cell(region)), []).append(j)
+            self.cells.setdefault(region.cell, []).append(j)
         self.crossings = 0
         self.separate: dict[Any, Any] = {}
 
@@ -339,10 +336,9 @@ class _Carrier:
         out = []
         for i, region in enumerate(self.source):
             at(i)
-            own = frozenset(cell(region))
             for key, members in self.cells.items():
-                same = self.case.source == self.case.target and key == own
-                step = self._to_itself(i, region) if same else self._across(i, region, own, key, members)
+                same = self.case.source == self.case.target and key == region.cell
+                step = self._to_itself(i, region) if same else self._across(i, region, key, members)
                 if step is None:
                     return Obstacle(self.case, region)
                 out.append(step)
@@ -354,14 +350,13 @@ class _Carrier:
         if cost is not None:
             return ProofStep(self.number, i, i, policy, None, None, cost)
         # Inputs that both lie in one cell may be closer to each other than adjacent ones are: `x` in [0, 1], any change.
-        found = cross(region, region, self.case.box, self.laws) if cell(region) and self._may_cross() else None
+        found = cross(region, region, self.case.box, self.laws) if region.bare and self._may_cross() else None
         return None if found is None else ProofStep(self.number, i, i, None, found, None, found.cost)
 
-    def _across(
-        self, i: int, region: Region, own: frozenset[Row], key: frozenset[Row], members: Sequence[int]
-    ) -> ProofStep | None:
+    def _across(self, i: int, region: Region, key: frozenset[Row], members: Sequence[int]) -> ProofStep | None:
+        own = region.cell
         if (own, key) not in self.separate:
-            rows = apart([r for r in region.rows if r in own], _ordered(self.target[members[0]], key), self.case.box, self.laws)
+            rows = apart(region.bare, self.target[members[0]].bare, self.case.box, self.laws)
             self.separate[own, key] = contradiction(rows, ())
         reason = self.separate[own, key]
         if reason is not None:
@@ -380,7 +375,3 @@ class _Carrier:
     def _may_cross(self) -> bool:
         self.crossings += 1
         return self.crossings <= _MOST_CROSSINGS
-
-
-def _ordered(region: Region, key: frozenset[Row]) -> list[Row]:
-    return [r for r in region.rows if r in key]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpest.exact.proof.corners import Corners
-from dpest.exact.proof.cross import conditions
 from dpest.exact.proof.regions import Region, Row
+from dpest.inputs.shown import signed_sum
 from dpest.numerics.rationals import Rational
 from dpest.trace.columns import NAN_KEY
 
@@ -64,7 +64,7 @@ def _paragraph(certificate: Certificate, group: list[ProofStep], names: Mapping[
     if step.pool is not None:
         others = len(step.pool.members) - 1
         yield f"    {others} more region{'s' if others > 1 else ''} with this output, bounded together: the other draws stay"
-    rows = conditions(region)
+    rows = region.conditions
     if rows:
         shown = "; ".join(_row(r, names) for r in rows[:4])
         yield f"    on this path {shown}{f'; and {len(rows) - 4} more' if len(rows) > 4 else ''}"
@@ -121,16 +121,9 @@ def _changed(names: Mapping[int, str]) -> dict[int, str]:
 
 
 def _sum(terms: Iterable[tuple[int, Rational]], constant: Rational, names: Mapping[int, str]) -> str:
-    text = ""
-    for v, c in terms:
-        name = names.get(v, f"z{v + 1}" if v >= 0 else f"x{-v}")
-        size = abs(c)
-        piece = name if size == 1 else f"{_number(size)} {name}"
-        text += (f" {'-' if c < 0 else '+'} " if text else "-" if c < 0 else "") + piece
-    if constant or not text:
-        size = _number(abs(constant))
-        text += (f" {'-' if constant < 0 else '+'} " if text else "-" if constant < 0 else "") + size
-    return text
+    named = [(c, names.get(v, f"z{v + 1}" if v >= 0 else f"x{-v}")) for v, c in terms]
+    parts = [(c, name if abs(c) == 1 else f"{_number(abs(c))} {name}") for c, name in named]
+    return signed_sum([*parts, (constant, _number(abs(constant)))] if constant or not parts else parts)
 
 
 def _number(x: Rational) -> str:
@@ -156,7 +149,7 @@ def obstacle_text(upper: Upper) -> str:
             return f"{', '.join(moved)} is released with {' + '.join(own) if own else 'no noise'}" + (
                 ", which no shift moves at a bounded cost" if own else ""
             )
-    for row in conditions(region):
+    for row in region.conditions:
         moved = [names[v] for v, _ in row.terms if v in box]
         if moved and not noise(row.terms):
             return f"the condition {_row(row, names)} has no noise that a shift can move"

@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.exact.inference.expressions import Expr, number
-from dpest.exact.proof.cells import cell
 from dpest.exact.proof.certificate import PairKind, ProofStep
-from dpest.exact.proof.cross import conditions
 from dpest.exact.proof.policy import Policy
 from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.upper import Traced, Upper
@@ -123,7 +121,7 @@ def _agreeing(traced: Traced, near: Sequence[Sequence[ProofStep]]) -> list[tuple
 
 def _pulls(region: Region) -> set[tuple[int, bool]]:
     """The inputs with the signs with which they enter the conditions."""
-    return {(v, c > 0) for row in conditions(region) for v, c in row.terms if v < 0}
+    return {(v, c > 0) for row in region.conditions for v, c in row.terms if v < 0}
 
 
 def _conflicts(region: Region) -> int:
@@ -154,7 +152,7 @@ def _promise(case: PairKind, region: Region, policy: Policy) -> tuple[float, flo
     """Smaller is better: first the cost at the worst difference, then how far one direction makes its conditions hard."""
     d = next(_differences(case, region, policy), {})
     hard = next(_hard_sets(region, policy, d))
-    return -_dual(region, d)[0], -round(_ray(conditions(region), _variables(region, d), hard)[1], 6)
+    return -_dual(region, d)[0], -round(_ray(region.conditions, _variables(region, d), hard)[1], 6)
 
 
 def _differences(case: PairKind, region: Region, policy: Policy) -> Iterator[Point]:
@@ -162,7 +160,7 @@ def _differences(case: PairKind, region: Region, policy: Policy) -> Iterator[Poi
     moves = {v: tuple(0.0 if e is None else float(e) for e in ends) for v, ends in case.box.moves}
     fixed: Point = {}
     signs: dict[int, set[bool]] = {}
-    for row in conditions(region):
+    for row in region.conditions:
         for v, c in row.terms:
             if v in moves:
                 signs.setdefault(v, set()).add(c > 0)
@@ -190,7 +188,7 @@ def _at(shift: Expr, d: Point) -> float:
 
 def _hard_sets(region: Region, policy: Policy, d: Point) -> Iterator[frozenset[int]]:
     """Which conditions to make hard: all that the shift only just keeps, or those with a positive multiplier."""
-    rows = conditions(region)
+    rows = region.conditions
     tight = frozenset(i for i, row in enumerate(rows) if policy and abs(_slack(row, policy, d)) < 1e-9 and _moved(row, d))
     yield tight
     dual = _dual(region, d)[1]
@@ -211,7 +209,7 @@ def _dual(region: Region, d: Point) -> tuple[float, frozenset[int]]:
     """The cost of the cheapest shift at d (infinite where there is none), and the conditions with a positive multiplier."""
     from scipy.optimize import linprog
 
-    rows = conditions(region)
+    rows = region.conditions
     if not rows and not region.released:
         return 0.0, frozenset()
     draws = {v: k for k, (v, _) in enumerate(region.laws)}
@@ -239,7 +237,7 @@ def _dual(region: Region, d: Point) -> tuple[float, frozenset[int]]:
 
 def _inputs(traced: Traced, region: Region, d: Point, hard: frozenset[int]) -> Iterator[Point]:
     """Inputs at growing distances along the ray that makes the hard conditions rare and the others easy."""
-    rows = conditions(region)
+    rows = region.conditions
     variables = _variables(region, d)
     ray = _ray(rows, variables, hard)[0]
     unit = max((law.scale for _, law in region.laws if isinstance(law, Continuous)), default=1.0)
@@ -291,9 +289,14 @@ def _pair(traced: Traced, case: PairKind, key: Any, q: Point, d: Point) -> Named
         x = float(round(x)) if f.whole else x
         left.append(x)
         right.append(min(max(x + change, low), high))
-    full, numbers = traced.inputs.fill(left), (tuple(left), tuple(right))
+    return pair_of(traced, case, key, left, right)
+
+
+def pair_of(traced: Traced, case: PairKind, key: Any, left: list[float], right: list[float]) -> NamedPair:
+    """The pair of these numbers; of data that differ in length, the second input has the first one's without a row."""
+    full = traced.inputs.fill(left)
     if case.source == case.target:
-        return NamedPair(full, traced.inputs.fill(right), numbers, case, key)
+        return NamedPair(full, traced.inputs.fill(right), (tuple(left), tuple(right)), case, key)
     removed = max(case.source, case.target) - 1
     return NamedPair(full, [row for k, row in enumerate(full) if k != removed], (tuple(left), tuple(left)), case, key)
 
@@ -303,7 +306,7 @@ def landmarks(traced: Traced) -> list[float]:
     out: set[float] = set()
     for regions in traced.programs:
         for region in regions:
-            out.update(-float(r.constant / r.terms[0][1]) for r in cell(region) if len(r.terms) == 1)
+            out.update(-float(r.constant / r.terms[0][1]) for r in region.bare if len(r.terms) == 1)
     for node in ancestors(*traced.symbols.derived):
         if isinstance(node, Linear) and len(node.terms) == 1:
             out.add(-float(node.constant) / float(node.terms[0][1]))

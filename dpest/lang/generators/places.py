@@ -117,6 +117,17 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
         yield from (_shadow(x.__globals__, name) for name in ("float", "int", "isinstance") if _converts(x, name))
 
 
+def held_by(function: types.FunctionType) -> Iterator[tuple[str, str, Any]]:
+    """What a function takes from its surroundings: kind ("variable", "default" or "global"), name and value."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if is_filled(cell):
+            yield "variable", name, cell.cell_contents
+    yield from (("default", "", value) for value in function.__defaults__ or ())
+    yield from (("default", name, value) for name, value in (function.__kwdefaults__ or {}).items())
+    known = function.__globals__
+    yield from (("global", name, known[name]) for name in function.__code__.co_names if name in known)
+
+
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
     """The code of a function, and of those inside it."""
     yield code

@@ -125,6 +125,7 @@ def _kind(p: inspect.Parameter) -> Any:
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
 _MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg)
 _LEGACY = np.random.mtrand._rand
+_STAND_INS = {**QUESTIONS, **ARRAYS, **CONVERSIONS, **MATHEMATICS, **FACTORIES}  # by the id of what they stand for
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
 
@@ -193,16 +194,8 @@ class _Swapped:
     def _replacement(self, value: Any) -> Any:
         if type(value) in _STOCK:  # a class of the author's may draw in its own way: it is watched, not stood in for
             return self._for(value)
-        if id(value) in FACTORIES:
-            return FACTORIES[id(value)]
-        if id(value) in MATHEMATICS:
-            return MATHEMATICS[id(value)]
-        if id(value) in CONVERSIONS:
-            return CONVERSIONS[id(value)]
-        if id(value) in ARRAYS:
-            return ARRAYS[id(value)]
-        if id(value) in QUESTIONS:
-            return QUESTIONS[id(value)]
+        if id(value) in _STAND_INS:
+            return _STAND_INS[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None

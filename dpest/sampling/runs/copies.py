@@ -6,13 +6,14 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import cloudpickle
 
-from dpest.sampling.runs.closures import unpicklable
+from dpest.lang.generators.places import held_by
 
+_DEPTH = 4  # levels of objects inside objects: what a person would find by reading
 MOST_BYTES = 1 << 24  # larger ones (models, tables) take longer to copy than a check is worth
 
 
@@ -39,6 +40,40 @@ def reason_against(mechanism: Callable[..., Any]) -> str:
     except Exception as error:
         return f"{unpicklable(mechanism) or 'it'} cannot be pickled ({type(error).__name__}: {error})"
     return ""
+
+
+def unpicklable(mechanism: Callable[..., Any]) -> str | None:
+    """The innermost variable that a mechanism holds and that cannot be pickled, in words; None if there is none."""
+    return _inside(mechanism, "the mechanism", _DEPTH)
+
+
+def _inside(thing: Any, name: str, depth: int) -> str | None:
+    if depth == 0 or _pickles(thing):
+        return None
+    for part_name, part in _parts(thing):
+        found = _inside(part, part_name, depth - 1)
+        if found is not None:
+            return found
+    return f"{name} ({type(thing).__name__})"
+
+
+def _pickles(thing: Any) -> bool:
+    try:
+        cloudpickle.dumps(thing)
+    except Exception:  # whatever a foreign object raises when it is pickled
+        return False
+    return True
+
+
+def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
+    """The named parts of a function or an object."""
+    function = getattr(thing, "__func__", thing)
+    if isinstance(function, FunctionType):
+        yield from ((f"the {kind} {name!r}", value) for kind, name, value in held_by(function) if kind != "default")
+    if isinstance(thing, MethodType):
+        yield "the object of the method", thing.__self__
+    for name, value in getattr(thing, "__dict__", {}).items():
+        yield f"the attribute {name!r}", value
 
 
 def _own_module(mechanism: Callable[..., Any]) -> ModuleType | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
-from dpest.numerics.threads import one_thread
 from dpest.sampling.runs.outputs import Batch, Matrix
 from dpest.sampling.scores.cells import Cells
 from dpest.sampling.scores.prior import prior_covariance
@@ -24,6 +25,7 @@ _FIRST_STEPS = 15  # of Newton's method, which ends earlier where nothing moves
 _LAST_STEPS = 2  # on all rows, from a start that is near
 _EVIDENCE_STEPS = 6  # of re-estimating the spread of the weights, by which it hardly moves
 _NEGLIGIBLE = 1e-4  # of the variance of scores
+_one_thread = partial(threadpool_limits, limits=1, user_api="blas")  # of several, on busy machines each waits for others
 _ENOUGH = 0.5  # nats of total likelihood, far below what the weights' own noise costs
 
 
@@ -88,7 +90,7 @@ def fit_rows(cells: Sequence[Cells], rows: Batch, one: Matrix, zero: Matrix) -> 
     if len(cells) == 1:
         return _fit(cells, data, offsets)
     weights, precision = np.zeros(int(offsets[-1])), np.eye(int(offsets[-1]))
-    with one_thread():
+    with _one_thread():
         for _ in range(_EVIDENCE_STEPS):
             weights = _newton(data, precision, weights, _FIRST_STEPS)
             precision = _evidence(data, weights, precision)
@@ -113,7 +115,7 @@ def _codes(cells: Sequence[Cells], batch: Batch, offsets: CodeTable, pooled: boo
 
 
 def _fit(cells: Sequence[Cells], data: _Data, offsets: CodeTable) -> Additive:
-    with one_thread():
+    with _one_thread():
         return _fitted(cells, data, offsets)
 
 

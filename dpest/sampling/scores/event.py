@@ -16,10 +16,21 @@ from dpest.sampling.scores.additive import Additive
 from dpest.sampling.scores.attacks import Attack, attack_from_dict, attack_to_dict
 from dpest.sampling.scores.cells import Cells, Reading
 from dpest.sampling.scores.classifiers import Estimator, Network, Trees
-from dpest.sampling.scores.column_shares import MOST_COLUMNS, ColumnShare, column_shares
 from dpest.sampling.scores.row_table import RowTable, plain
 
 _MOST_NAMED = 8  # outputs or intervals that a person reads
+_MOST_COLUMNS = 3  # of a sum, that a person reads
+
+
+@dataclass(frozen=True)
+class ColumnShare:
+    """One column of an event: where it speaks for the event, and how much of the spread of scores it makes."""
+
+    words: str
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.words} ({100 * self.share:.0f} % of the evidence)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +122,19 @@ class Event:
         """The columns that the event rests on, the most telling first; empty where the score is no sum of columns."""
         if not isinstance(self.attack, Additive):
             return []
+        weights = [self.attack.weights[min(j, len(self.attack.weights) - 1)] for j in range(len(self.attack.cells))]
+        spread = np.array([float(np.var(w)) for w in weights])
+        total = float(spread.sum()) or 1.0
+        order = np.argsort(-spread, kind="stable")
+        signed = [w if self.above else -w for w in weights]
         names = [c.column.words(self.width, self.columns) for c in self.attack.cells]
-        return column_shares(self.attack, self.above, names)
+        return [
+            ColumnShare(_cut(self.attack.cells[j], signed[j], names[j]), float(spread[j]) / total) for j in order.tolist()
+        ]
 
     def _sum(self, attack: Additive) -> str:
         sign = ">=" if self.above else "<="
-        told = ", ".join(map(str, self.column_shares()[:MOST_COLUMNS]))
+        told = ", ".join(map(str, self.column_shares()[:_MOST_COLUMNS]))
         return f"the weights of {len(attack.cells)} columns add up to {sign} {self.threshold:.6g}: most of all {told}"
 
     def _classifier(self, attack: Network | Trees | Estimator) -> str:
@@ -167,3 +185,30 @@ def _atom_before(cells: Cells, edge: float) -> float | None:
     """The atom that ends just before an edge, if there is one."""
     before = float(np.nextafter(edge, -np.inf))
     return before if np.isfinite(edge) and before in cells.breaks else None
+
+
+def _cut(cells: Cells, weights: NDArray[np.float64], name: str) -> str:
+    """The half-line, or the single value, that speaks most for the event."""
+    numbers = len(cells.breaks) + 1
+    symbols = [(float(weights[i]), f"{name} is {cells.symbol_name(i)}") for i in range(numbers, cells.size - 1)]
+    here = weights[:numbers]
+    best = max(symbols, default=(-np.inf, ""))
+    if numbers < 2 or best[0] > float(here.max()):
+        return best[1] or name
+    counts = np.arange(1, numbers)
+    below = np.cumsum(here)[:-1]
+    gap = below / counts - (here.sum() - below) / (numbers - counts)
+    at = int(np.argmax(np.abs(gap) * np.sqrt(counts * (numbers - counts))))
+    under, over = _edge(cells, at)
+    return f"{name} {under}" if gap[at] > 0 else f"{name} {over}"
+
+
+def _edge(cells: Cells, at: int) -> tuple[str, str]:
+    """The two sides of a break in words; the break after an atom is the next double, and the atom is what one reads."""
+    edge = float(cells.breaks[at])
+    atom = _atom_before(cells, edge)
+    return (f"< {_short(edge)}", f">= {_short(edge)}") if atom is None else (f"<= {_short(atom)}", f"> {_short(atom)}")
+
+
+def _short(number: float) -> str:
+    return show(number) if number.is_integer() else f"{number:.6g}"

@@ -202,7 +202,7 @@ def test_pairs_from_domains() -> None:
         ({"attack": "magic"}, UnknownName, '"auto", "sniper", "statdp"'),
         ({"features": "colours"}, UnknownName, "half-lines"),
         ({"c": 2.0}, InvalidInput, "c must be"),
-        ({"n": 3}, InvalidInput, "either pairs or n"),
+        ({"n": 3}, InvalidInput, "either pairs=... or n=..."),
         ({"timeout": 0.0}, InvalidInput, "timeout"),
     ],
 )

@@ -15,7 +15,7 @@ import dpest
 from dpest.errors import DependentRuns, MechanismError
 from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
 from dpest.sampling.bounds.dependence import BlockHits, Echo, Seen, Unit, echo, look, own_values, shift
-from dpest.sampling.runs.closures import unpicklable
+from dpest.sampling.runs.copies import unpicklable
 from dpest.sampling.runs.outputs import encode_array
 from dpest.sampling.runs.workers import same_noise
 

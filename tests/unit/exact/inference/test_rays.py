@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpest.exact.inference.expressions import expr, number
-from dpest.exact.inference.rays import NEUTRAL, Ray, Tail, Unsettled, active, reads
+from dpest.exact.inference.rays import NEUTRAL, Ray, Tail, Unsettled, active
 from dpest.laws.asymptote import Asymptote
 from dpest.numerics.rationals import exact
 
@@ -68,5 +68,5 @@ def test_tails_of_a_product_add() -> None:
 
 def test_an_expression_at_rationals() -> None:
     e = expr(((0, exact(2)), (-1, exact(0.1))), exact(0.3))
-    found = reads({0: exact(3), -1: exact(-7)}, e)
+    found = e.exactly({0: exact(3), -1: exact(-7)})
     assert Fraction(int(found.numerator), int(found.denominator)) == 6 - 7 * Fraction(0.1) + Fraction(0.3)

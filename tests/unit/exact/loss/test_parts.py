@@ -21,7 +21,6 @@ from dpest.exact.inference.component import Case, Placed, components
 from dpest.exact.inference.expressions import Expr, coordinate, expr, number, plus
 from dpest.exact.inference.factors import Bound
 from dpest.exact.inference.lattice import Lattice
-from dpest.exact.inference.rays import reads
 from dpest.exact.loss import parts
 from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import buckets
@@ -131,8 +130,8 @@ def test_coordinates_of_a_frame_are_measured_from_its_origin_in_steps(origin: fl
         y = 3 + 2 * g, 8 + 2 * g + h
         t = (exact(y[0]) - lattices[0].origin) / lattices[0].step, exact(y[1] - y[0])
         at = {0: exact(g), 1: exact(h), coordinate(0): t[0], coordinate(1): t[1]}
-        assert [reads(at, e) for e in found.equations] == [0, 0]
-        assert reads({**at, coordinate(0): t[0] + 1}, found.equations[0]) != 0
+        assert [e.exactly(at) for e in found.equations] == [0, 0]
+        assert found.equations[0].exactly({**at, coordinate(0): t[0] + 1}) != 0
         assert float(Frame(((one, nothing), (-one, one)), lattices).place(0, float(t[0]))) == y[0]
 
 

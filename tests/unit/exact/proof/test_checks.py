@@ -10,8 +10,8 @@ import mpmath
 import pytest
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.expressions import expr
-from dpest.exact.proof import maxima, upper
+from dpest.exact.inference.expressions import expr, plus, single, substituted
+from dpest.exact.proof import upper
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.align import Alignments, _direction, _same_value, _together
 from dpest.exact.proof.checking import _contradict, _crossing_fault, _policy_fault, _proved
@@ -183,14 +183,19 @@ def test_outputs_are_independent_on_one_path_without_conditions_on_either_side()
 # -- groups of outputs -------------------------------------------------------------------------------------------------
 
 
+class Told(tuple[int, ...]):
+    """A region that rests on no input alone."""
+
+    bare = ()
+
+
 def grouped(monkeypatch: pytest.MonkeyPatch, paths: int, groups: int, each: int, conditions: tuple[int, ...] = ()) -> Any:
     """The regions of `groups` outputs with `each` regions; every path is the same."""
     path = SimpleNamespace(conditions=conditions)
     monkeypatch.setattr(upper, "output_groups", lambda _: [[g] for g in range(groups)])
     monkeypatch.setattr(
-        upper, "regions", lambda _path, _variables, positions, g, _most: [(g, *positions, k) for k in range(each)]
+        upper, "regions", lambda _path, _variables, positions, g, _most: [Told((g, *positions, k)) for k in range(each)]
     )
-    monkeypatch.setattr(upper, "cell", lambda _: ())
     return upper._grouped(SimpleNamespace(paths=[path] * paths), None, 100)  # type: ignore[arg-type]
 
 
@@ -229,15 +234,19 @@ def test_the_dearest_steps_are_priced_again(monkeypatch: pytest.MonkeyPatch) -> 
 # -- values of a maximum -----------------------------------------------------------------------------------------------
 
 
+M = -99
+
+
 def test_differences_of_values_and_a_winner_that_is_replaced() -> None:
     """(2 x + 5) - (x + 3 w + 4) = x - 3 w + 1, and 3 v + x with v = M - (2 x + 5) is 3 M - 5 x - 15."""
-    first, second = ({X: exact(2)}, exact(5)), ({X: exact(1), 1: exact(3)}, exact(4))
-    assert maxima._minus(first, second) == ({X: 1, 1: -3}, 1)
-    assert maxima._minus(second, first) == ({X: -1, 1: 3}, -1)
-    found, constant = maxima._replaced(terms(x=1, v=3), exact(0), V, first)
-    assert dict(found) == {maxima._M: 3, X: -5}
-    assert constant == -15
-    assert maxima._replaced(terms(x=1), exact(2), V, first) == (terms(x=1), 2)
+    first, second = expr([(X, exact(2))], exact(5)), expr([(X, exact(1)), (1, exact(3))], exact(4))
+    assert plus(first, second, -1) == expr([(X, exact(1)), (1, exact(-3))], exact(1))
+    assert plus(second, first, -1) == expr([(X, exact(-1)), (1, exact(3))], exact(-1))
+    largest = plus(single(M), first, -1)
+    found = substituted(expr([(X, exact(1)), (V, exact(3))], exact(0)), V, largest)
+    assert found == expr([(M, exact(3)), (X, exact(-5))], exact(-15))
+    alone = expr([(X, exact(1))], exact(2))
+    assert substituted(alone, V, largest) == alone
 
 
 # -- what cannot be aligned, and sums of costs -------------------------------------------------------------------------
