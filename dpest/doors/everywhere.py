@@ -16,7 +16,7 @@ from dpest.trace.limits import Limits
 
 # What a proof may cost here: with 64 paths it takes 3 to 50 ms on the mechanisms that were tried, a third of the exact answer
 # at most; programs with more paths, or that decide on inputs alone, are left to `prove`.
-LIMITS = Limits(paths=64, work=4_000)
+LIMITS = Limits(paths=64, work=4_000, depth=64)  # each fork of a run leaves a path behind
 _MOST_ROWS = 100  # of the data: the line about all inputs is added where its proof is cheap, and the programs grow with the rows
 
 

@@ -46,12 +46,12 @@ def estimate_exactly(
     """
     seen: list[Trace] = []
     steps = None if patient else _MOST_STEPS * len(pairs)
-    with collector_paused():
+    with collector_paused(), _within_doubles():
         try:
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                 return _estimate(mechanism, pairs, params, LIMITS, seen)
         except (ExactRefused, RecursionError) as refusal:
-            if not seen or keeping_sides() is not Sides.AS_NEEDED or not is_rewritten(mechanism):
+            if not seen or keeping_sides() is not Sides.AS_NEEDED or not is_rewritten(mechanism) or not any(map(_forked, seen)):
                 raise
             # What the sides of its `if` statements have in common may be beyond inference, and each path within it; or else
             # paths that are too many together may be independent choices, which stay apart where sides are kept together.
@@ -61,6 +61,23 @@ def estimate_exactly(
                     return _estimate(mechanism, pairs, params, limits, [])
             except (ExactRefused, MechanismError, RecursionError) as second:
                 raise (refusal if isinstance(refusal, ExactRefused) else second) from None
+
+
+@contextmanager
+def _within_doubles() -> Iterator[None]:
+    """Refuses numbers that rationals hold and doubles do not: the program's own arithmetic has infinity or an error there."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ExactRefused(
+            "a number on the way is beyond the range of floating-point numbers (1e308): measure the data and the noise in other "
+            "units"
+        ) from error
+
+
+def _forked(traced: Trace) -> bool:
+    """Whether a trace has sides of `if` statements, which may be kept together or apart."""
+    return traced.together or len(traced.paths) > 1
 
 
 @contextmanager

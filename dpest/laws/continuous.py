@@ -194,7 +194,10 @@ class Exponential(_Scaled):
 
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
-    return np.where(z < 700.0, np.exp(np.minimum(z, 700.0)), math.exp(700.0) * (np.clip(z, 0.0, 1e4) - 699.0))
+    found = np.exp(np.minimum(z, 700.0))
+    if np.max(z, initial=-np.inf) < 700.0:
+        return np.asarray(found)
+    return np.where(z < 700.0, found, math.exp(700.0) * (np.clip(z, 0.0, 1e4) - 699.0))
 
 
 @dataclass(frozen=True)

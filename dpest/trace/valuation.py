@@ -260,9 +260,14 @@ class Valuation:
         arguments = [self.number(v) if is_node(v) else v for v in node.values]
 
         def at(shift: float) -> float:
-            given = [np.array([float(a.number) + shift * a.slack]) if isinstance(a, Value) else a for a in arguments]
+            given = [float(a.number) + shift * a.slack if isinstance(a, Value) else a for a in arguments]
+            arrays = [np.array([x]) if isinstance(a, Value) else x for a, x in zip(arguments, given, strict=True)]
             with np.errstate(all="ignore"):
-                return float(np.ravel(np.asarray(node.function(*given), dtype=float))[0])
+                try:
+                    found = node.function(*arrays)
+                except TypeError:  # a function of plain numbers
+                    found = node.function(*given)
+                return float(np.ravel(np.asarray(found, dtype=float))[0])
 
         return _moving(at, True)
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 import dpest
-from tests.regressions import continuous, discrete, edges, hidden, joint
-from tests.regressions.case import Case, asked, verdict
+from tests.regressions import continuous, discrete, edges, hidden, joint, natural
+from tests.regressions.case import SECONDS, Case, asked, limited, verdict
 
-CASES = list(itertools.chain(discrete.cases(), continuous.cases(), joint.cases(), hidden.cases(), edges.cases()))
+CASES = list(itertools.chain(discrete.cases(), continuous.cases(), joint.cases(), hidden.cases(), edges.cases(), natural.cases()))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
@@ -89,3 +89,13 @@ def test_a_witness_of_equal_laws_is_as_likely_as_it_says(mechanism: Callable[[ob
 def test_an_input_cannot_be_told_from_itself(mechanism: Callable[[float], object]) -> None:
     r = dpest.estimate(mechanism, (1.5, 1.5), method="exact")
     assert (r.lower, r.epsilon, r.upper) == (0.0, 0.0, 0.0)
+
+
+def test_a_proof_about_a_loop_without_end_is_given_up() -> None:
+    def climb(x: float) -> object:
+        while x < 3:
+            x = x + dpest.integers(1, 2)
+        return x
+
+    with limited(SECONDS):
+        assert dpest.prove(climb).upper == math.inf

@@ -18,7 +18,7 @@ from dpest.exact.inference.asymptotics import product_asymptotes
 from dpest.exact.inference.changed import fixed
 from dpest.exact.inference.component import Component, LoopRounds, between
 from dpest.exact.inference.convolve import merged_sums
-from dpest.exact.inference.expressions import Expr, solved, substituted
+from dpest.exact.inference.expressions import Expr, number, solved, substituted
 from dpest.exact.inference.factors import Answer, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory, without_implied
 from dpest.laws.images import Moved
@@ -27,8 +27,10 @@ from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import with_tails
+from dpest.numerics.rationals import ceil, floor
 
 MOST_NESTED = 3  # numerical integrals inside one another
+_NODES = 40  # a sum over so many points counts as an integral: its rows cost more each, and sums over 16 coins take seconds
 TABLE_REACH = -800.0
 ROUNDING = 4e-16  # relative: about two roundings of a double, the least error that an answer has
 _EXTRAPOLATED = 60.0  # nats below which a table's answers come from the slope at its end
@@ -117,7 +119,7 @@ class _State:
     laws: dict[int, Law]
     bounds: list[Bound]
     factors: list[Factor]
-    nested: dict[int, int]  # by id of a factor: how many integrals are inside it
+    nested: dict[int, float]  # by id of a factor: how many integrals are inside it
     log_constant: float = 0.0
     impossible: bool = False
     replaced: tuple[tuple[int, Expr], ...] = ()
@@ -132,7 +134,8 @@ class _State:
 
     def merged_equations(self, component: Component) -> list[Expr]:
         """The equations, short ones first, with sums of draws that have a closed form merged."""
-        equations = sorted(component.equations, key=lambda e: (len(e.terms), e.terms))
+        self._fix_points()
+        equations = sorted(map(self._without_replaced, component.equations), key=lambda e: (len(e.terms), e.terms))
         self.laws, self.bounds, self.factors, equations = merged_sums(self.laws, self.bounds, self.factors, equations)
         return equations
 
@@ -140,8 +143,7 @@ class _State:
 
     def solve(self, equation: Expr) -> bool:
         """Lets an equation fix one draw; False where it cannot hold."""
-        for v, value in self.replaced:
-            equation = substituted(equation, v, value)
+        equation = self._without_replaced(equation)
         draws = [v for v, _ in equation.terms if v >= 0]
         if not draws:
             if equation.terms:
@@ -162,6 +164,11 @@ class _State:
         self.factors.append(Density(law, value))
         return True
 
+    def _without_replaced(self, e: Expr) -> Expr:
+        for v, value in self.replaced:
+            e = substituted(e, v, value)
+        return e
+
     def _degree(self, v: int) -> int:
         return sum(1 for b in self.bounds if b.expression.coefficient(v)) + sum(1 for f in self.factors if v in f.scope)
 
@@ -173,9 +180,36 @@ class _State:
         self.factors = [fixed(f, v, value) for f in self.factors]
 
     def tidy(self) -> None:
-        """Settles bounds without draws, and merges draws that occur only as one sum."""
+        """Settles draws without a choice and bounds without draws, and merges draws that occur only as one sum."""
+        self._fix_points()
         self._settle()
         self.laws, self.bounds, self.factors, _ = merged_sums(self.laws, self.bounds, self.factors)
+
+    def _fix_points(self) -> None:
+        """Puts in the value of each draw that bounds on it alone leave one whole number: `n < 1` says that a coin fell on 0."""
+        while True:
+            own = {b.expression.terms[0][0] for b in self.bounds if len(b.expression.terms) == 1 and not b.smooth}
+            settled = [(v, k) for v in sorted(own) if v >= 0 and (k := self._only_point(v)) is not None]
+            if not settled:
+                return
+            for v, k in settled:
+                law = self.laws.pop(v)
+                self._replace(v, number(k), smooth=False)
+                self.replaced = (*((w, substituted(e, v, number(k))) for w, e in self.replaced), (v, number(k)))
+                self._add(Density(law, number(k)), 0.0)
+
+    def _only_point(self, v: int) -> int | None:
+        law = self.laws[v]
+        if not isinstance(law, Discrete) or not law.integral or any(v in f.scope for f in self.factors):
+            return None
+        low, high = law.support
+        for e in (b.expression for b in self.bounds if len(b.expression.terms) == 1):
+            c = e.coefficient(v)
+            if c > 0:
+                low = max(low, ceil(-e.constant / c))
+            elif c < 0:
+                high = min(high, floor(-e.constant / c))
+        return int(low) if low == high else None
 
     def _settle(self) -> None:
         open_bounds: list[Bound] = []
@@ -204,15 +238,15 @@ class _State:
             law, factors = self._absorbed(law, v, factors), []
             limits = replace(limits, law=law)
         new: Factor = limits if not factors else Integral(v, law, limits.lowers, limits.uppers, tuple(factors))
-        depth = max((self.nested.get(id(f), 0) for f in factors), default=0) + bool(factors)
+        depth = max((self.nested.get(id(f), 0.0) for f in factors), default=0.0) + (_integrals(law) if factors else 0.0)
         if depth > MOST_NESTED:
             raise BudgetExceeded(
-                f"the random values depend on each other too widely: {depth} nested integrals would be needed, "
+                f"the random values depend on each other too widely: {math.ceil(depth)} nested integrals would be needed, "
                 f"at most {MOST_NESTED} are done"
             )
         self._add(new, depth)
 
-    def _add(self, factor: Factor, depth: int) -> None:
+    def _add(self, factor: Factor, depth: float) -> None:
         if factor.scope:
             self.nested[id(factor)] = depth
             self.factors.append(factor)
@@ -272,6 +306,13 @@ class _Number(Factor):
 def _peaked(law: Law) -> bool:
     """Whether a density may be infinite: it is left to integrate, over the draw that it is a function of."""
     return isinstance(law, Moved) and law.peaked
+
+
+def _integrals(law: Law) -> float:
+    """What summing or integrating a draw out costs, in integrals inside one another: their nodes multiply."""
+    if not isinstance(law, Discrete) or not law.finite:
+        return 1.0
+    return min(1.0, math.log(max(2, len(law.window(0.0)[0]))) / math.log(_NODES))
 
 
 def _width(law: Law) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpest.exact.inference.expressions import Expr, plus
 from dpest.laws.law import Continuous
+from dpest.numerics.effort import spend
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import LogFunction
 
@@ -20,9 +21,14 @@ def differences(lowers: tuple[Expr, ...], uppers: tuple[Expr, ...]) -> tuple[Exp
 _NARROW = 1e-6  # in scales: intervals up to here are a density times a width, off by the square of this at most
 
 
+_GENERAL = 2  # evaluations more: without a closed form, an interval and its error take eight distribution functions
+
+
 def log_gap(law: Continuous, low: Floats | float, high: Floats | float, width: Floats | float) -> tuple[Floats, Floats]:
     """ln P(low < X < high) and its relative error, where the width is known better than the ends."""
     low, high, width = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float), np.asarray(width, float))
+    if type(law).log_interval is Continuous.log_interval:
+        spend(_GENERAL * low.size)
     out = law.log_interval(low, high)
     error = _width_error(low, high, law.scale) + law.interval_error(low, high, out)
     narrow = (width > 0) & (width < _NARROW * law.scale) & np.isfinite(low)
