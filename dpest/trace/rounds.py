@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from dpest.lang.dist import Dist
+from dpest.lang.generators.places import is_authors, names_in
 from dpest.lang.generators.standins import StandIn, seeded
 from dpest.lang.nodes import Draw, Node, draws_of, is_integral
 from dpest.lang.origins import root
@@ -34,6 +35,7 @@ from dpest.trace.liveness import is_live
 
 Step = tuple[Literal, ...]
 _FEW = 16  # how far apart points are that are told apart: a loop with as many states takes a second or two
+_FIELDS = (int, float, str, list, dict, set, tuple, np.ndarray)  # what a class may count with
 _MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
 
 
@@ -149,8 +151,17 @@ _OURS = (
 def _variables(frame: FrameType) -> dict[str, Any]:
     """The local variables of a frame that are still read, and the global ones that its code names."""
     code, at = frame.f_code, frame.f_lasti
-    shared = {name: frame.f_globals[name] for name in code.co_names if name in frame.f_globals}
+    shared = _named(frame.f_globals, frozenset(code.co_names))
     return {**shared, **{name: x for name, x in frame.f_locals.items() if is_live(code, at, name)}}
+
+
+def _named(held: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """The global names of code, and what it takes from modules of the author's by name."""
+    found = {name: held[name] for name in sorted(names & held.keys())}
+    for module in [x for x in found.values() if isinstance(x, ModuleType) and is_authors(x)]:
+        inside = vars(module)
+        found.update({f"{module.__name__}.{name}": inside[name] for name in sorted(names & inside.keys())})
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -222,9 +233,15 @@ class _Snapshot:
         return self._random(x) if isinstance(x, Dist) else self._object(x)
 
     def _fields(self, x: type) -> Any:
-        """What a class holds beside its methods: a counter there is state."""
-        plain = (int, float, str, list, dict, set, tuple, np.ndarray)
-        return tuple((k, self.of(v)) for k, v in vars(x).items() if isinstance(v, plain) and not k.startswith("__"))
+        """What a class holds: a counter there is state, and so is what its methods can reach."""
+        if not is_authors(x):
+            return None
+        if id(x) in self.objects:
+            return ("again", self.objects[id(x)])
+        self.objects[id(x)] = len(self.objects)
+        held = [(k, getattr(v, "__func__", getattr(v, "fget", v))) for k, v in vars(x).items()]
+        told = [(k, self.of(v)) for k, v in held if isinstance(v, FunctionType) or (isinstance(v, _FIELDS) and k[:2] != "__")]
+        return tuple(told), tuple(self._fields(base) for base in x.__mro__[1:])
 
     def point(self, node: Node) -> Any:
         """The number that the conditions taken so far leave of a discrete value; None where they leave more."""
@@ -263,8 +280,7 @@ class _Snapshot:
             case np.ndarray():
                 return (np.ndarray, x.shape, tuple(self.of(v) for v in x.ravel()))
             case FunctionType():
-                cells = tuple(c.cell_contents for c in x.__closure__ or ())
-                return (FunctionType, x.__code__, self.of(cells), self.of(x.__defaults__), self.of(x.__kwdefaults__))
+                return self._function(x)
             case MethodType():
                 return (MethodType, self.of(x.__func__), self.of(x.__self__))
         own = {name for base in type(x).__mro__[:-1] for name in vars(base) if vars(base)[name] is not None}
@@ -272,4 +288,12 @@ class _Snapshot:
             return (type(x), x)  # a value, such as a date or a fraction: equal by content, and made to be a key
         if hasattr(type(x), "__slots__") or not hasattr(x, "__dict__"):
             raise _Hidden
-        return (type(x), self.of(vars(x)))
+        return (type(x), self.of(vars(x)), self._fields(type(x)))
+
+    def _function(self, x: FunctionType) -> Any:
+        """A function with all that it can reach: one of the author's may change, or ask for, a variable that no frame names."""
+        cells = tuple(c.cell_contents for c in x.__closure__ or ())
+        held = [cells, x.__defaults__, x.__kwdefaults__]
+        if is_authors(x):
+            held += [vars(x), _named(x.__globals__, names_in(x.__code__))]
+        return (FunctionType, x.__code__, tuple(map(self.of, held)))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from mpmath import mp
 
@@ -289,3 +291,37 @@ def test_loops_whose_runs_do_not_add_up_to_one_are_refused() -> None:
     check_weights(runs(0.5), 0.25, lambda _: 0.0)
     with pytest.raises(ExactRefused, match=r"its runs have probability 0\.75 together, not 1"):
         check_weights(runs(0.5), 0.0, lambda _: 0.0)
+TICKS = [0]
+
+
+def _start() -> None:
+    TICKS[0] = 0
+
+
+def _tick() -> None:
+    TICKS[0] += 1
+
+
+def _ticks() -> int:
+    return TICKS[0]
+
+
+class Clock:
+    """Counts in a variable that none of its users names."""
+
+    def tick(self) -> None:
+        _tick()
+
+
+@pytest.mark.parametrize("tick", [_tick, Clock().tick])
+def test_a_loop_whose_count_only_other_functions_name(tick: Callable[[], None]) -> None:
+    """A state that no frame names is state: min(rounds, 3) of a loop that goes on with probability 0.5 or 0.6."""
+
+    def mechanism(x: int, rng: np.random.Generator) -> int:
+        _start()
+        while rng.random() < 0.5 + 0.1 * x:
+            tick()
+        return min(_ticks(), 3)
+
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower - 1e-12 <= 3 * math.log(0.6 / 0.5) <= found.upper + 1e-12

@@ -55,7 +55,11 @@ def test_a_path_has_the_loops_that_start_on_its_way() -> None:
 
 
 def _seen() -> Visit | None:
-    return visit(Draw(Laplace(1.0)), 3, test_a_state_is_seen_in_a_while_loop_of_a_run_that_set_no_seed.__code__, {})
+    return visit(Draw(Laplace(1.0)), 3, _run.__code__, {})
+
+
+def _run() -> Visit | None:
+    return _looping()
 
 
 def _looping() -> Visit | None:
@@ -69,7 +73,7 @@ def _looping() -> Visit | None:
 @pytest.mark.parametrize("seeded", [False, True])
 def test_a_state_is_seen_in_a_while_loop_of_a_run_that_set_no_seed(seeded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "seeded", lambda: seeded)
-    found = _looping()
+    found = _run()
     assert (found is None) == seeded
     assert _seen() is None  # outside of loops
 
