@@ -59,3 +59,12 @@ def operation(node: Node) -> tuple[Any, ...]:
             return ("apply", function)
         case _:
             return (type(node).__name__,)
+
+
+def written_out(node: Any, sizes: dict[int, int]) -> int:
+    """How long a value is where each of its parts is written as often as it is used; `sizes` has those of living nodes."""
+    if not is_node(node):
+        return 0
+    if id(node) not in sizes:
+        sizes[id(node)] = 1 + sum(written_out(part, sizes) for part in children(node))
+    return sizes[id(node)]

@@ -28,10 +28,11 @@ from dpest.lang.nodes import Draw, Node, draws_of, is_integral
 from dpest.lang.origins import root
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.lang.points import has_listed_points
-from dpest.lang.signature import signature
+from dpest.lang.signature import signature, written_out
 from dpest.numerics.rationals import ONE
 from dpest.trace.literal import FREE, Bounds, Literal, ends
 from dpest.trace.liveness import is_live
+from dpest.trace.standing import SAMPLERS, TOGETHER, is_shown
 
 Step = tuple[Literal, ...]
 _FEW = 16  # how far apart points are that are told apart: a loop with as many states takes a second or two
@@ -70,21 +71,24 @@ def visit(condition: Node, steps: int, end: CodeType, bounds: Bounds) -> Visit |
     """
     if seeded():  # the state of a generator that the run seeded is not seen
         return None
-    frames = list(_frames(end))
-    if not _in_while_alone(frames):
+    ours, frames = _frames(end)
+    if not _in_while_alone(frames) or not is_shown(frames, ours[-1]):
         return None
-    seen = _Snapshot(bounds)
+    if any(f.f_globals.get("__name__") == TOGETHER and _in_for(f.f_code, f.f_lasti) for f in ours):
+        return None  # `a and b and c` is a loop over its parts
+    seen = Snapshot(bounds)
     if seen.point(condition) is not None:  # decided already: it may be the second question about one value in one place
         return None
     try:
         state = (
             tuple((f.f_code, f.f_lasti, seen.of(_variables(f))) for f in frames),
+            tuple(seen.of(x) for f in ours for x in _handed(f)),
             seen.of(Dist(condition)),
         )
         hash(state)
-        return Visit(state, tuple(seen.draws.values()), steps)
     except (_Hidden, TypeError, ValueError, RecursionError):
         return None
+    return Visit(state, tuple(seen.draws.values()), steps)
 
 
 def kept_in_a_loop(condition: Node, end: CodeType) -> list[Draw]:
@@ -94,7 +98,7 @@ def kept_in_a_loop(condition: Node, end: CodeType) -> list[Draw]:
     """
     draws = draws_of(condition)
     few = len(draws) == 2 and all(has_listed_points(d) and d.law.support[1] - d.law.support[0] <= _FEW for d in draws)
-    return draws if few and _in_while_alone(list(_frames(end))) else []
+    return draws if few and _in_while_alone(_frames(end)[1]) else []
 
 
 def _in_while_alone(frames: list[FrameType]) -> bool:
@@ -125,25 +129,28 @@ def _touched(steps: list[Step]) -> set[int]:
 # -- the state of the author's code ------------------------------------------------------------------------------------
 
 
-def _frames(end: CodeType) -> Iterator[FrameType]:
-    """The frames of the author's code, innermost first: from where a truth value was asked for up to the run."""
+def _frames(end: CodeType) -> tuple[list[FrameType], list[FrameType]]:
+    """Our own frames, from where a truth value was asked for, and those of the author's code up to the run; innermost first."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _ours(frame):
+    ours, frames = [], []
+    while frame is not None and frame.f_globals.get("__name__", "") in _OURS:
+        ours.append(frame)
         frame = frame.f_back
     while frame is not None and frame.f_code is not end:
-        if frame.f_globals.get("__name__") != "dpest.trace.samplers":  # which only hands on a call
-            yield frame
+        if frame.f_globals.get("__name__") != SAMPLERS:  # which only hands on a call
+            frames.append(frame)
         frame = frame.f_back
+    return ours, frames
 
 
-def _ours(frame: FrameType) -> bool:
-    name = frame.f_globals.get("__name__", "")
-    return name in _OURS
+def _handed(frame: FrameType) -> Iterator[Any]:
+    """What our own code was handed, and no variable of the author's may hold."""
+    return (x for x in frame.f_locals.values() if isinstance(x, Dist | tuple))
 
 
 # Of those that look for the point of a value, what is left to look for shows in the condition itself.
 _OURS = (
-    *(Dist.__module__, "dpest.trace.forks", "dpest.trace.together", __name__),
+    *(Dist.__module__, "dpest.trace.forks", TOGETHER, __name__),
     *("dpest.lang.points", "dpest.lang.not_plain", "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"),
 )
 
@@ -195,7 +202,7 @@ class _Hidden(Exception):
     """A value whose content cannot be compared."""
 
 
-class _Snapshot:
+class Snapshot:
     """Values as something hashable: draws and objects are numbered in the order in which they are met.
 
     A replay makes its objects anew: they are the same if they hold the same.
@@ -206,6 +213,7 @@ class _Snapshot:
         self.draws: dict[int, Draw] = {}
         self.numbers: dict[int, int] = {}
         self.objects: dict[int, int] = {}
+        self._kept: list[Any] = []  # so that no other object can come to have the id of one that was met
         self.parts = 0
 
     def of(self, x: Any) -> Any:
@@ -230,6 +238,7 @@ class _Snapshot:
         if id(x) in self.objects:
             return ("again", self.objects[id(x)])
         self.objects[id(x)] = len(self.objects)
+        self._kept.append(x)
         return self._random(x) if isinstance(x, Dist) else self._object(x)
 
     def _fields(self, x: type) -> Any:
@@ -260,6 +269,9 @@ class _Snapshot:
             return None
 
     def _random(self, x: Dist) -> Any:
+        self.parts += written_out(x.node, {})
+        if self.parts > _MOST_PARTS:
+            raise _Hidden
         self.draws.update((id(d), d) for d in draws_of(x.node) if id(d) not in self.numbers)
         found = signature(x.node, set(), self.numbers)
         self.draws = {i: self.draws[i] for i in self.numbers}  # in the order of their numbers

@@ -1,0 +1,106 @@
+"""Whether the frames of a run show all of where it stands.
+
+Between two frames there may be a function that cannot be looked into: `reduce(f, values)`, `map`, `sorted(key=f)` and NumPy's
+loops call the author's code again and again, and no variable says how far they have come. A call is one of the author's own
+if its source says so: the name that is called leads to the code that runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+import linecache
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+_ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what follows their names
+TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by itself
+SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
+_CONVERSIONS = "dpest.lang.generators.conversions"
+_MISSING = object()
+
+
+def is_shown(frames: Sequence[FrameType], entry: FrameType) -> bool:
+    """Whether each frame (innermost first) was called by the next one itself; `entry` is our code, which the first one called."""
+    return _asks(frames[0], entry) and all(_calls(outer, inner) for inner, outer in pairwise(frames))
+
+
+def _asks(frame: FrameType, entry: FrameType) -> bool:
+    """Whether a frame asks for a truth value, an index or a conversion itself."""
+    module = entry.f_globals.get("__name__", "")
+    if module == TOGETHER:
+        return True
+    name, step = entry.f_code.co_name, _opname(frame.f_code, frame.f_lasti)
+    if name == "__bool__":
+        return step.startswith(_ASK_FOR_TRUTH)
+    if name == "__index__":
+        return step.startswith("BINARY_SUBSCR")
+    return module == _CONVERSIONS and getattr(_called(frame), "__module__", "") == _CONVERSIONS
+
+
+def _opname(code: CodeType, at: int) -> str:
+    while at > 0 and dis.opname[code.co_code[at]] == "CACHE":  # which lies behind the instruction that it belongs to
+        at -= 2
+    return dis.opname[code.co_code[at]]
+
+
+def _calls(outer: FrameType, inner: FrameType) -> bool:
+    """Whether the outer frame's own call is the one that the inner frame works on."""
+    if inner.f_globals.get("__name__") == TOGETHER:
+        return True
+    function = _called(outer)
+    if isinstance(function, MethodType):
+        function = function.__func__
+    if isinstance(function, type):
+        makers = (vars(c).get(name) for c in function.__mro__ for name in ("__new__", "__init__"))
+        return any(_leads_to(getattr(f, "__func__", f), inner.f_code) for f in makers)
+    return _leads_to(function, inner.f_code)
+
+
+def _leads_to(function: Any, code: CodeType) -> bool:
+    """Whether the code is a function's own, or stands for it."""
+    if not isinstance(function, FunctionType):
+        return False
+    own = function.__code__
+    return own is code or all(getattr(own, x) == getattr(code, x) for x in ("co_name", "co_filename", "co_firstlineno"))
+
+
+def _called(frame: FrameType) -> Any:
+    """What the call at which a frame stands names; None where that is not known."""
+    match _callee(frame.f_code, frame.f_lasti):
+        case ast.Name(id=name):
+            return _variable(frame, name)
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            base = _variable(frame, name)
+            if base is _MISSING:
+                return None
+            held = inspect.getattr_static(base if isinstance(base, ModuleType | type) else type(base), attribute, None)
+            return getattr(held, "__func__", held)
+    return None
+
+
+def _variable(frame: FrameType, name: str) -> Any:
+    return frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name, _MISSING)
+
+
+@lru_cache(maxsize=1024)
+def _callee(code: CodeType, at: int) -> ast.expr | None:
+    """The function of a call as the source names it."""
+    places = list(code.co_positions())
+    line, last, start, end = places[at // 2] if at // 2 < len(places) else (None,) * 4
+    if line is None or last is None or start is None or end is None:
+        return None
+    lines = [x.encode() for x in linecache.getlines(code.co_filename)[line - 1 : last]]
+    if len(lines) != last - line + 1:
+        return None
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    try:
+        found = ast.parse(b"".join(lines).decode(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return found.func if isinstance(found, ast.Call) else None
