@@ -12,9 +12,9 @@ import dis
 import inspect
 import linecache
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
-from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any
 
 _ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what follows their names
@@ -58,6 +58,8 @@ def _calls(outer: FrameType, inner: FrameType) -> bool:
     if isinstance(function, type):
         makers = (vars(c).get(name) for c in function.__mro__ for name in ("__new__", "__init__"))
         return any(_leads_to(getattr(f, "__func__", f), inner.f_code) for f in makers)
+    if not isinstance(function, FunctionType):
+        function = vars(type(function)).get("__call__")
     return _leads_to(function, inner.f_code)
 
 
@@ -71,20 +73,26 @@ def _leads_to(function: Any, code: CodeType) -> bool:
 
 def _called(frame: FrameType) -> Any:
     """What the call at which a frame stands names; None where that is not known."""
-    match _callee(frame.f_code, frame.f_lasti):
+    found = _named(_callee(frame.f_code, frame.f_lasti), frame)
+    while isinstance(found, partial):
+        found = found.func
+    return None if found is _MISSING else getattr(found, "__func__", found)
+
+
+def _named(node: ast.expr | None, frame: FrameType) -> Any:
+    """The value of `name`, `name.attribute` or `name[key]`, looked up without running any code."""
+    match node:
         case ast.Name(id=name):
-            return _variable(frame, name)
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-            base = _variable(frame, name)
-            if base is _MISSING:
-                return None
-            held = inspect.getattr_static(base if isinstance(base, ModuleType | type) else type(base), attribute, None)
-            return getattr(held, "__func__", held)
-    return None
-
-
-def _variable(frame: FrameType, name: str) -> Any:
-    return frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name, _MISSING)
+            return frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name, _MISSING)
+        case ast.Attribute(value=value, attr=attribute):
+            base = _named(value, frame)
+            return _MISSING if base is _MISSING else inspect.getattr_static(base, attribute, _MISSING)
+        case ast.Subscript(value=value, slice=key):
+            base, at = _named(value, frame), key.value if isinstance(key, ast.Constant) else _named(key, frame)
+            if type(base) in (list, tuple) and type(at) is int:
+                return base[at] if -len(base) <= at < len(base) else _MISSING
+            return base.get(at, _MISSING) if type(base) is dict and type(at) in (int, str) else _MISSING
+    return _MISSING
 
 
 @lru_cache(maxsize=1024)

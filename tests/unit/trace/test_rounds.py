@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -346,4 +346,44 @@ def test_code_that_a_function_calls_again_and_again_is_no_loop() -> None:
 
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert found.lower - 1e-12 <= math.log((1 / 4) / (1 / 9)) <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+def _until_small(rng: np.random.Generator) -> Any:
+    while abs(z := rng.laplace()) > 1:
+        pass
+    return z
+
+
+class _Holder:
+    """A function as an attribute, and an object that is called."""
+
+    def __init__(self) -> None:
+        self.sampler = _until_small
+        self.inner = {"first": _until_small}
+
+    def __call__(self, rng: np.random.Generator) -> Any:
+        while abs(z := rng.laplace()) > 1:
+            pass
+        return z
+
+
+@pytest.mark.parametrize("way", ["attribute", "partial", "key", "called", "place"])
+def test_a_loop_in_a_function_that_is_found_in_an_object_is_summed(way: str) -> None:
+    """Rung: closed form. A Laplace value between -1 and 1, moved by 1/2: outputs beyond one of both ranges show the input."""
+    holder, several = _Holder(), [_until_small]
+    named = partial(_until_small)
+    ways: dict[str, Callable[..., Any]] = {
+        "attribute": lambda x, rng: x + holder.sampler(rng) > 0.25,
+        "partial": lambda x, rng: x + named(rng) > 0.25,
+        "key": lambda x, rng: x + holder.inner["first"](rng) > 0.25,
+        "called": lambda x, rng: x + holder(rng) > 0.25,
+        "place": lambda x, rng: x + several[0](rng) > 0.25,
+    }
+    mechanism = ways[way]
+    found = dpest.estimate(lambda x, rng: mechanism(x, rng), (0, 0.5), method="exact")
+    inside = 1 - math.exp(-1)
+    above = [(math.exp(-0.25) - math.exp(-1)) / 2 / inside, (1 - math.exp(-0.25)) / 2 / inside + 0.5]
+    truth = max(abs(math.log(p / q)) for p, q in ((above[0], above[1]), (1 - above[0], 1 - above[1])))
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
     assert found.upper - found.lower < 1e-9
