@@ -192,6 +192,9 @@ class Exponential(_Scaled):
         return 1 / exact(self.b), None
 
 
+_FAR = 30.0  # scales beyond which 1 - exp(-e^-z) is e^-z up to e^-30: a double of e^-2000000 would be zero
+
+
 def _steep(z: Floats) -> Floats:
     """e^z, and beyond the range of floats something that still grows: a density there is tiny, not zero."""
     found = np.exp(np.minimum(z, 700.0))
@@ -217,7 +220,9 @@ class Gumbel(_Scaled):
         return -_steep(-np.asarray(x, float) / self.b)
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
-        return log1mexp(self.log_cdf(x))
+        z = np.asarray(x, float) / self.b
+        far = -z - 0.5 * np.exp(-np.maximum(z, _FAR))  # ln(1 - e^-w) with w = e^-z, to w^2
+        return np.where(z > _FAR, far, log1mexp(-_steep(-np.minimum(z, _FAR))))
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
         return -self.b * np.log(rng.standard_exponential(size))

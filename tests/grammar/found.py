@@ -446,4 +446,28 @@ def mechanism(x):
 """,
         ([1, 2], [2, 2]),
     ),
+    Program(
+        "one",
+        """
+def mechanism(x):
+    z1 = d.gumbel(1)
+    v2 = z1
+    if v2 - x[0] >= 0:
+        return None
+    return 'a'
+""",
+        ([0], [2000001.125]),
+    ),
+    Program(
+        "one",
+        """
+def mechanism(x):
+    z1 = d.uniform(0, 0.1)
+    v2 = x[0] + z1
+    if v2 + -0.3 > -0.2:
+        return v2 + -0.2
+    return v2
+""",
+        ([0.2, -0.1], [0, -0.1]),
+    ),
 )

@@ -99,9 +99,10 @@ class _Line:
 
         Such a law is put together at constants that the program works out in different ways for its different parts
         (`-C + (l + C)` for the end of one, `l` for the beginning of the next): each has a rounding or two of the largest
-        number in it. Nothing is claimed of outputs in between. A law of one part has no such joints, and no such leave.
+        number in it. Nothing is claimed of outputs in between. Two laws of one part have no such
+        joints, and no such leave.
         """
-        if min(len(self.p), len(self.q)) < 2 or self.window is not None:
+        if max(len(self.p), len(self.q)) < 2 or self.window is not None:
             return ZERO
         return exact(_JOINTS * float(np.spacing(np.max(np.abs(self.kinks)))))
 
