@@ -32,9 +32,10 @@ from dpest.lang.signature import signature, written_out
 from dpest.numerics.rationals import ONE
 from dpest.trace.literal import FREE, Bounds, Literal, ends
 from dpest.trace.liveness import is_live
-from dpest.trace.standing import SAMPLERS, TOGETHER, is_shown
+from dpest.trace.standing import TOGETHER, is_shown
 
 Step = tuple[Literal, ...]
+_SAMPLERS = "dpest.trace.samplers"  # which only hands on a call
 _FEW = 16  # how far apart points are that are told apart: a loop with as many states takes a second or two
 _FIELDS = (int, float, str, list, dict, set, tuple, np.ndarray)  # what a class may count with
 _MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
@@ -76,7 +77,7 @@ def visit(condition: Node, steps: int, end: CodeType, bounds: Bounds) -> Visit |
         return None
     if any(f.f_globals.get("__name__") == TOGETHER and _in_for(f.f_code, f.f_lasti) for f in ours):
         return None  # `a and b and c` is a loop over its parts
-    seen = Snapshot(bounds)
+    seen = _Snapshot(bounds)
     if seen.point(condition) is not None:  # decided already: it may be the second question about one value in one place
         return None
     try:
@@ -137,7 +138,7 @@ def _frames(end: CodeType) -> tuple[list[FrameType], list[FrameType]]:
         ours.append(frame)
         frame = frame.f_back
     while frame is not None and frame.f_code is not end:
-        if frame.f_globals.get("__name__") != SAMPLERS:  # which only hands on a call
+        if frame.f_globals.get("__name__") != _SAMPLERS:
             frames.append(frame)
         frame = frame.f_back
     return ours, frames
@@ -202,7 +203,7 @@ class _Hidden(Exception):
     """A value whose content cannot be compared."""
 
 
-class Snapshot:
+class _Snapshot:
     """Values as something hashable: draws and objects are numbered in the order in which they are met.
 
     A replay makes its objects anew: they are the same if they hold the same.

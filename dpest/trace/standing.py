@@ -19,7 +19,6 @@ from typing import Any
 
 _ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what follows their names
 TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by itself
-SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
 _CONVERSIONS = "dpest.lang.generators.conversions"
 _MISSING = object()
 

@@ -13,11 +13,11 @@ from dpest.exact.inference.cases import Constant
 from dpest.exact.inference.factors import depth
 from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import Bucket, Group, buckets
-from dpest.exact.loss.logs import BothWays, Sup
+from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Sup
 from dpest.exact.loss.mass import BothMasses, TotalMass, with_stratum
 from dpest.exact.loss.proved import as_good_as
 from dpest.exact.loss.strata import REAL, Stratum
-from dpest.exact.loss.supremum import ANY, OPEN_ENDED, glimpse, supremum
+from dpest.exact.loss.supremum import glimpse, supremum
 from dpest.exact.loss.undone import Layer, Layers, undone
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Trace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -40,6 +41,10 @@ class Sup:
         upper = max(bound, self.lower)
         return replace(self, value=min(self.value, upper), upper=upper)
 
+
+Ends: TypeAlias = tuple[float, float]  # of losses in both directions
+ANY: Ends = (-math.inf, -math.inf)  # every loss is above these
+OPEN_ENDED: Ends = (math.inf, math.inf)  # no loss is known to be below these
 
 NOTHING = Sup(-math.inf, -math.inf, -math.inf, log_p=-math.inf)
 

@@ -18,7 +18,7 @@ from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.cover import LEAST, Cell, cover
 from dpest.exact.loss.edges import beside, edge
 from dpest.exact.loss.far import Far, far
-from dpest.exact.loss.logs import BothWays, Logs, Sup, best
+from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Ends, Logs, Sup, best
 from dpest.exact.loss.periodic import periodic
 from dpest.exact.loss.pieces import Piece, cell_edges, matched, pieces
 from dpest.numerics.logspace import Floats, log_sum
@@ -56,9 +56,7 @@ class Alone:
     log: float
 
 
-def proved(
-    block: Block, worth: tuple[float, float] = (-math.inf, -math.inf), most: tuple[float, float] = (math.inf, math.inf)
-) -> BothWays | None:
+def proved(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays | None:
     """The block's loss in both directions; None where its laws are not sums of pieces that can be enclosed.
 
     Where a direction has no loss above `worth`, or reaches `most`, which no loss exceeds, that is all that is worked out.
@@ -106,7 +104,7 @@ class _Line:
             return ZERO
         return exact(_JOINTS * float(np.spacing(np.max(np.abs(self.kinks)))))
 
-    def answer(self, worth: tuple[float, float], most: tuple[float, float]) -> BothWays:
+    def answer(self, worth: Ends, most: Ends) -> BothWays:
         cells = self._cells()
         limits = [max((f.limit - f.error for f in self._fars(way) if f.limit is not None), default=-math.inf) for way in (0, 1)]
         known = [math.inf if as_good_as(x, top) else max(x, w) for x, top, w in zip(limits, most, worth, strict=True)]

@@ -8,7 +8,6 @@ is a proof of an infinite loss.
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 
@@ -16,16 +15,13 @@ from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
-from dpest.exact.loss.logs import NOTHING, BothWays, Sup, best, capped, logs_at
+from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, best, capped, logs_at
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
 from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted
 from dpest.exact.loss.vectors import moved_vector
 
-Ends: TypeAlias = tuple[float, float]  # in both directions
-ANY: Ends = (-math.inf, -math.inf)
-OPEN_ENDED: Ends = (math.inf, math.inf)
 _GLIMPSED = np.array([0.1, 1.0, 4.0, 40.0])  # scales beyond the kinks at which a first look is taken
 
 

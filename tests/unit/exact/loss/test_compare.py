@@ -28,8 +28,7 @@ from dpest.exact.loss.compare import (
     below,
     is_open,
 )
-from dpest.exact.loss.logs import NOTHING, BothWays, Sup
-from dpest.exact.loss.supremum import OPEN_ENDED
+from dpest.exact.loss.logs import NOTHING, OPEN_ENDED, BothWays, Sup
 
 HERE: Any = SimpleNamespace()
 
