@@ -319,3 +319,23 @@ def test_what_reaches_a_proved_bound_is_not_looked_at_more_closely() -> None:
     again = supremum(shared)  # without the bound it is worked out anew
     assert again.forward.upper - again.forward.lower <= 1e-9
     assert again.backward.upper - again.backward.lower <= 1e-9
+
+
+@pytest.mark.parametrize("pair", [(0, 0.1), (0.1, 0.3), (0, 0.7)])
+def test_a_law_that_wraps_around_has_no_gap_at_its_joint(pair: tuple[float, float]) -> None:
+    """A uniform angle, turned: the same law, put together of two parts whose ends are computed with other roundings."""
+
+    def turned(x: float) -> Any:
+        y = x + dpest.uniform(0, 1)
+        return y - 1 if y > 1 else y
+
+    holds(found(turned, *pair), 0.0, 1e-9)
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-13])
+def test_a_gap_that_is_wider_than_rounding_is_a_gap(gap: float) -> None:
+    def cut(x: float) -> Any:
+        y = dpest.uniform(0, 0.1 + gap * x)
+        return y if y > 0.05 else y - 1
+
+    assert found(cut, 0, 1).lower == INF
