@@ -91,6 +91,7 @@ class Atoms(Discrete):
     points: tuple[float, ...]
     log_probabilities: tuple[float, ...]
     call: str = "from_atoms"
+    off: float = 0.0  # how far a logarithm may be off, where probabilities were worked out
     finite = True
 
     @cached_property

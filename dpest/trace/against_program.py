@@ -94,8 +94,8 @@ def check_against_program(traced: Trace, program: RunProgram, checks: Checks) ->
         rounds.compared += 1
         if path is None:
             lost += not aimed
-            if not _plausible(lost, rounds.compared, traced.log_unexplored):
-                raise mismatch(run, output, _no_path(traced.log_unexplored))
+            if not is_plausible(lost, rounds.compared, traced.log_unexplored):
+                raise mismatch(run, output, no_path(traced.log_unexplored))
             continue
         met.compare(path, output)
         if i % 4 < 2:
@@ -111,7 +111,7 @@ def run_plainly(program: RunProgram, run: PlainRun) -> Flat:
         raise MechanismRaised(f"{error}; the draws were {draws_in_words(run.drawn)}") from error.__cause__
 
 
-def _plausible(lost: int, rounds: int, log_unexplored: float) -> bool:
+def is_plausible(lost: int, rounds: int, log_unexplored: float) -> bool:
     """Whether so many of the runs may have met paths that were not explored, by chance."""
     return log_unexplored > -math.inf and (not lost or math.log(rounds) + log_unexplored > math.log(_CHANCE))
 
@@ -357,7 +357,8 @@ def _aims(paths: Sequence[Path], places: _Places) -> dict[int, list[Aim]]:
     return last
 
 
-def _no_path(log_unexplored: float) -> str:
+def no_path(log_unexplored: float) -> str:
+    """What is said of a run that no path has foreseen."""
     if log_unexplored == -math.inf:
         return "no path at all: none of them has conditions that hold at these draws"
     return f"a path that was explored: others weigh at most exp({log_unexplored:.4g})"

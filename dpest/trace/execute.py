@@ -49,10 +49,15 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
 
 
 def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
+    """What the mechanism returns under `run`, in the form of its code that the run asks for."""
     if getattr(run, "together", False):
         from dpest.trace.calls import call  # most programs have few paths, and need no other code
 
         mechanism = call(mechanism)
+    elif getattr(run, "by_states", False):
+        from dpest.trace import steps_between
+
+        mechanism = steps_between.call(mechanism)
     with Setting(RUN, run):
         return flatten(mechanism(opened_data(data), **params))
 

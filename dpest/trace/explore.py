@@ -16,16 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
+from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, draws_of, is_node
-from dpest.numerics.effort import spend_steps
+from dpest.laws.discrete import Atoms
+from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
+from dpest.numerics.rationals import ONE, exact
 from dpest.run.settings import Sides, keeping_sides
 from dpest.trace.against_program import CHECKS, SHARE, Checks, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
+from dpest.trace.chain import ChainLimits, OutputChances
+from dpest.trace.chained import chained
 from dpest.trace.columns import constant_key
-from dpest.trace.execute import Abandoned, execute, is_rewritten, returned
+from dpest.trace.execute import execute, is_rewritten
 from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.identity import check_identity
@@ -33,7 +37,7 @@ from dpest.trace.images import in_one_form
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.memory import nodes_forgotten
-from dpest.trace.outputs import Flat, flatten
+from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
 from dpest.trace.rounds import Loop, Step
@@ -150,46 +154,57 @@ def _few_or_together(
             if sides is Sides.APART:
                 raise
             refusal = error
+    found = _as_chain(program, limits, checks) if forks.looped and sides is Sides.AS_NEEDED else None
+    if found is not None and not found.has_tail:
+        return as_trace(found)
     try:
         if sides is Sides.TOGETHER or rewritten():
-            begin = time.perf_counter()
-            search = _PathSearch(limits, together=True)
-            search.begin(program)
-            if forks.cycles and not search.counted and forks.explored(program, few=_MORE_IN_LOOPS):
-                return checked(forks, start)
-            search.explored(program)
-            return checked(search, begin)
+            with counted_effort(None if found is None else _SHORT):
+                begin = time.perf_counter()
+                search = _PathSearch(limits, together=True)
+                search.begin(program)
+                if forks.cycles and not search.counted and forks.explored(program, few=_MORE_IN_LOOPS):
+                    return checked(forks, start)
+                search.explored(program)
+                return checked(search, begin)
     except (ExactRefused, MechanismError, RecursionError):  # nested choices may be deeper than Python's stack
         if sides is Sides.TOGETHER:
             raise
+    if found is not None:
+        return as_trace(found)
     if refusal is not None:
         raise refusal
     forks.explored(program)
     return checked(forks, start)
 
 
-# Of a function that is called inside a run. Tossing coins until one fails, with chances 1 / k, takes 22 paths.
-_LIMITS_ALONE, _MORE_ALONE = Limits(paths=1_000, work=40_000, forks=0), 16
+# A state takes half a millisecond: what has no more of them is answered within a second or two. Outputs that are as rare as
+# one run in 10^9 keep ten digits with what is left out.
+_CHAIN = ChainLimits(states=2_000, work=200_000, little=1e-20)
 
 
-def traced_alone(function: Callable[..., Any], args: tuple[Any, ...], loop_weight: LoopWeight) -> Trace:
-    """Every path of a call inside a run, as a program of its own."""
-    from dpest.trace.calls import call
-    from dpest.trace.samplers import applied
+# Steps after which a chain whose tail was left out is the answer, if no other way has led to one with its tail: three seconds.
+_SHORT = 300_000
 
-    def program(run: Any) -> Flat:
-        chosen = call(function) if getattr(run, "together", False) else function
-        try:
-            return returned(run, applied(chosen), args, {})
-        except Abandoned:
-            return flatten(None)
 
-    search = _PathSearch(_LIMITS_ALONE, together=call(function) is not function)
-    if not search.explored(program, few=_MORE_ALONE):
-        raise BudgetExceeded("a function that is called has too many paths")
-    traced = search.found(loop_weight)
-    check_against_program(traced, program, CHECKS)
-    return traced
+def _as_chain(program: Callable[[Any], Flat], limits: Limits, checks: Checks) -> OutputChances | None:
+    """The outputs of a program with loops whose states are few; None for others."""
+    try:
+        return chained(program, _CHAIN, limits, checks)
+    except (DpestError, RecursionError):
+        return None
+
+
+def as_trace(found: OutputChances) -> Trace:
+    """A path for each output of a chain: one draw says which of them came."""
+    logs = [log_p for _, log_p in found.outputs]
+    which = Draw(Atoms(tuple(map(float, range(len(logs)))), tuple(logs), f"one of {len(logs)} outputs"))
+    paths = []
+    for k, (output, _) in enumerate(found.outputs):
+        above = (Literal(((which, ONE),), exact(-k)),) if k else ()
+        below = (Literal(((which, -ONE),), exact(k)),) if k < len(logs) - 1 else ()
+        paths.append(Path(((*above, *below),), output, (*above, *below), (which,)))
+    return Trace(tuple(paths), found.log_left_out, error=found.error)
 
 
 def trace_on_unknown(
@@ -230,6 +245,8 @@ class _PathSearch:
         self.joined = False  # whether sides came together anywhere
         self.counted = False
         self.rounded_off = 0.0
+        self.error = 0.0
+        self.looped = False  # whether a state in a loop was seen
         self.pending = [Branch()]
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
@@ -245,7 +262,24 @@ class _PathSearch:
             useless = self.together and not self.joined and not self.counted
             if useless and (many > _MOST_WITHOUT_USE or self.work > 4 * FEW_DECISIONS):
                 raise BudgetExceeded("no `if` of the mechanism has sides that can be kept together")
-            self._follow(self.make(self.next(), self.pending, self.limits, rewrite, self.together, self.pool), program)
+            if not self._short(program, rewrite, few):
+                return False
+        return True
+
+    def _short(self, program: Callable[[Any], Flat], rewrite: Rewrite | None, few: int) -> bool:
+        """Follows the next branch; False where it has too many forks for a few paths, and is left for later."""
+        branch = self.next()
+        soft = replace(self.limits, depth=min(self.limits.depth, branch.forks + 4 * few * FEW_PATHS)) if few else self.limits
+        run = self.make(branch, self.pending, soft, rewrite, self.together, self.pool)
+        waiting = len(self.pending)
+        try:
+            self._follow(run, program)
+        except BudgetExceeded:
+            if run.forks <= soft.depth or soft.depth == self.limits.depth:
+                raise
+            self.looped = self.looped or bool(run.visits)
+            self.pending[waiting:] = [branch]
+            return False
         return True
 
     def begin(self, program: Callable[[Any], Flat]) -> None:
@@ -262,6 +296,8 @@ class _PathSearch:
         self.joined = self.joined or any(run.joined)
         self.counted = self.counted or run.counted
         self.rounded_off = max(self.rounded_off, run.rounded_off)
+        self.error = max(self.error, math.fsum(d.law.off for d in run.draws[: run.drawn] if isinstance(d.law, Atoms)))
+        self.looped = self.looped or bool(run.visits)
         drawn = tuple(run.draws[: run.drawn])
         if run.log_left_out > -math.inf:
             self.left_out.append((tuple(run.steps), run.log_left_out))
@@ -309,7 +345,7 @@ class _PathSearch:
         if cycles and loop_weight is not None and not any(path.guards for path in paths):
             check_weights(((path.conditions, path.loops) for path in paths), math.exp(unexplored), loop_weight)
         return Trace(
-            paths, unexplored, cycles, together=self.together, counted=self.counted, rounded_off=self.rounded_off
+            paths, unexplored, cycles, self.error, together=self.together, counted=self.counted, rounded_off=self.rounded_off
         )
 
 

@@ -87,12 +87,16 @@ class TraceRun(Replay):
             raise BudgetExceeded(f"one run made more than {self.limits.decisions} random decisions")
         if k == len(self.prints):
             self.prints.append(seen)
-            self._look_back(condition)
-        for draw in kept_in_a_loop(condition, returned.__code__):
-            point(draw, self)
+            self.look_back(condition)
+        self.look_at_points(condition)
         outcome = self.settle(condition if self.rewrite is None else self.rewrite(condition))
         self.outcomes.append(outcome)
         return outcome
+
+    def look_at_points(self, condition: Node) -> None:
+        """Forks on draws of a condition that are better known point by point."""
+        for draw in kept_in_a_loop(condition, returned.__code__):
+            point(draw, self)
 
     def settle(self, condition: Node) -> bool:
         """Which way a new condition goes."""
@@ -102,7 +106,7 @@ class TraceRun(Replay):
         """What counts as the output of the run."""
         return output
 
-    def _look_back(self, condition: Node) -> None:
+    def look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
         now = visit(condition, len(self.steps), returned.__code__, self.bounds)
         if now is None:
@@ -126,7 +130,7 @@ class TraceRun(Replay):
         first = yes >= no
         ways = (literal, yes), (literal.negated(), no)
         (taken, chance), (other, other_chance) = ways if first else ways[::-1]
-        self._queue((other,), other_chance)
+        self.queue((other,), other_chance)
         self._take((taken,), chance)
         return first
 
@@ -141,7 +145,7 @@ class TraceRun(Replay):
         weights = [log_weight(new, self.bounds) for _, new in left]
         self._count_fork(max(weights))
         for (_, new), weight in zip(left[1:], weights[1:], strict=True):
-            self._queue(new, weight)
+            self.queue(new, weight)
         self._take(left[0][1], weights[0])
         return left[0][0]
 
@@ -169,7 +173,7 @@ class TraceRun(Replay):
             self.opened,
         )
 
-    def _queue(self, new: Step, chance: float) -> None:
+    def queue(self, new: Step, chance: float) -> None:
         other = self.branch()
         other.steps.append(new)
         other.bounds, other.images = narrowed(self.bounds, new), self.images or has_images(new)

@@ -22,7 +22,7 @@ def _live_after(code: CodeType) -> dict[int, frozenset[str]] | None:
     if _BY_NAME.intersection(code.co_names):
         return None
     steps = list(dis.get_instructions(code))
-    following = [_following(i, steps) for i in range(len(steps))]
+    targets = [following(i, steps) for i in range(len(steps))]
     at = {step.offset: k for k, step in enumerate(steps)}
     before: list[frozenset[str]] = [frozenset()] * len(steps)
     after: list[frozenset[str]] = [frozenset()] * len(steps)
@@ -30,14 +30,14 @@ def _live_after(code: CodeType) -> dict[int, frozenset[str]] | None:
     while changed:
         changed = False
         for k in reversed(range(len(steps))):
-            after[k] = frozenset().union(*(before[at[t]] for t in following[k] if t in at))
+            after[k] = frozenset().union(*(before[at[t]] for t in targets[k] if t in at))
             read, given = _reads_and_gives(steps[k])
             new = read | (after[k] - given)
             changed, before[k] = changed or new != before[k], new
     return {step.offset: after[k] for k, step in enumerate(steps)}
 
 
-def _following(k: int, steps: list[dis.Instruction]) -> list[int]:
+def following(k: int, steps: list[dis.Instruction]) -> list[int]:
     """Where the program may go from an instruction."""
     step = steps[k]
     jumps = [step.argval] if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs else []
@@ -88,7 +88,7 @@ def _depths(steps: list[dis.Instruction]) -> dict[int, int]:
     while waiting:
         k = waiting.pop()
         step = steps[k]
-        for target in _following(k, steps):
+        for target in following(k, steps):
             if target not in at:
                 continue
             jumps = target != (steps[k + 1].offset if k + 1 < len(steps) else None)
@@ -123,9 +123,21 @@ def is_live(code: CodeType, at: int, name: str) -> bool:
 
     Those that functions inside share may always be read.
     """
+    if is_read(code, at, name):
+        return True
+    held = _held(code)
+    while at not in held:
+        at -= 2
+    return name in held[at]
+
+
+def is_read(code: CodeType, at: int, name: str) -> bool:
+    """Whether a local variable may still be read behind an instruction; those that functions inside share always may."""
     if name not in (*code.co_varnames, *code.co_cellvars) or name in _shared(code):
+        return True
+    if code.co_name == "__init__" and name in code.co_varnames[:1]:  # the object that a class was called for goes to the caller
         return True
     known = _live_after(code)
     while known is not None and at > 0 and at not in known:  # a call stops behind itself, in front of the next instruction
         at -= 2
-    return known is None or at not in known or name in known[at] or name in _held(code)[at]
+    return known is None or at not in known or name in known[at]

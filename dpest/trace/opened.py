@@ -57,5 +57,5 @@ class OpenRun(TraceRun):
         outcomes = tuple(outcome for _, outcome in self.opened)
         return Flat(("opened", outcomes, output.structure), (*output.leaves, *(condition for condition, _ in self.opened)))
 
-    def _look_back(self, condition: Node) -> None:
+    def look_back(self, condition: Node) -> None:
         """A loop whose conditions are released has no rounds that are alike."""

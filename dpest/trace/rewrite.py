@@ -24,6 +24,12 @@ def rewritten_body(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.
     return _Writer().function(node)
 
 
+def with_calls(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+    """The function whose calls go through `together`, and nothing else, in place."""
+    _Calls().generic_visit(node)
+    return node
+
+
 def _load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
@@ -70,6 +76,24 @@ def _chained(node: ast.Compare) -> ast.expr:
         ast.Compare(copy.deepcopy(a), [o], [copy.deepcopy(b)]) for a, o, b in zip(left, node.ops, node.comparators, strict=True)
     ]
     return ast.copy_location(ast.BoolOp(ast.And(), parts), node)
+
+
+def _through_runtime(node: ast.Call) -> ast.Call:
+    """A call of what stands for the function."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS_LEFT:
+        return node
+    if isinstance(node.func, ast.Name) and node.func.id == "super":
+        return node
+    node.func = ast.copy_location(_ask("call", node.func), node.func)
+    return node
+
+
+class _Calls(ast.NodeTransformer):
+    """Rewrites calls, wherever they stand."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        return _through_runtime(node)
 
 
 class _Comparisons(ast.NodeTransformer):
@@ -244,12 +268,7 @@ class _Writer(_Comparisons):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         _count_as_sum(node)
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS_LEFT:
-            return node
-        if isinstance(node.func, ast.Name) and node.func.id == "super":
-            return node
-        node.func = ast.copy_location(_ask("call", node.func), node.func)
-        return node
+        return _through_runtime(node)
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         found = counting(node)

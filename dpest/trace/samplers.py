@@ -2,7 +2,7 @@
 
 `bernoulli_exp(x)` tosses coins until one fails, and returns whether their number is odd: without end, in as many ways as there
 are numbers of tosses, and called again and again. Where a function of the author's sees nothing that can change, and its draws
-are its own, what it returns depends on its arguments alone: it is traced by itself, once for each set of arguments, and its
+are its own, what it returns depends on its arguments alone: it is followed by itself, once for each set of arguments, and its
 law stands for it.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dis
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -24,14 +24,17 @@ from dpest.lang.dist import RUN, Dist, fresh
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.places import codes, is_authors, names_in
 from dpest.lang.generators.standins import StandIn, seeded
-from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
 from dpest.lang.points import number_at_points
-from dpest.laws.discrete import Atoms, atoms
-from dpest.numerics.logspace import log_sum
-from dpest.trace.literal import Literal, log_weight, narrowed
+from dpest.laws.discrete import Atoms
+from dpest.trace.against_program import CHECKS
+from dpest.trace.chain import ChainLimits, OutputChances
+from dpest.trace.chained import chained
+from dpest.trace.execute import Abandoned, returned
+from dpest.trace.frames import has_while
+from dpest.trace.limits import Limits
+from dpest.trace.outputs import Flat, flatten
 from dpest.trace.replay import Replay
-from dpest.trace.rounds import Loop, Step, has_while
 
 _VALUES = (bool, int, float, str, bytes, Fraction, type(None))
 _MODULES = frozenset({"random", "secrets", "math", "numpy", "fractions", "operator", "itertools", "statistics"})
@@ -39,16 +42,19 @@ _REACH_OUT = frozenset({"open", "print", "input", "exec", "eval", "setattr", "de
 _CHANGES = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME", "YIELD_VALUE", "SEND"})
 _MOST_FUNCTIONS = 32  # that one leads to
 _MOST_POINTS = 256  # of a law that stands for a function
+# Of a function that is called inside a run. Tossing coins until one fails, with chances 1 / k, takes 22 states.
+_ALONE, _LIMITS = ChainLimits(states=1_000, work=100_000, little=1e-17), Limits(forks=0)
 _LITTLE = -30.0  # ln of the most that may be left out of a law; it counts as unexplored
 
 
 @dataclass(frozen=True)
 class OneDraw:
-    """What a function returns: the law of a number, whether it is a truth value, and ln of what is left out."""
+    """What a function returns: the law of a number, whether it is a truth value, ln of what is left out, and if it is a tail."""
 
     law: Atoms
     truth: bool
     log_left_out: float
+    has_tail: bool
 
     def drawn(self) -> Any:
         """One value."""
@@ -90,10 +96,16 @@ def applied(function: Any) -> Callable[[tuple[Any, ...]], Any]:
 def _found(function: FunctionType, args: tuple[Any, ...]) -> OneDraw | None:
     args = tuple(map(bare, args))
     run: Any = RUN.get()
-    if not all(map(is_value, args)) or run is None or not getattr(run, "together", True) or seeded():
+    if not all(map(is_value, args)) or run is None or not _asks_for_laws(run) or seeded():
         return None
     seen = _seen(function, {})
-    return None if seen is None else _law(function, tuple((type(x), x) for x in args), seen)
+    found = None if seen is None else _law(function, tuple((type(x), x) for x in args), seen)
+    return None if found is None or (found.has_tail and not getattr(run, "by_states", False)) else found
+
+
+def _asks_for_laws(run: Any) -> bool:
+    """Whether a run is to have fewer paths."""
+    return getattr(run, "together", True) or getattr(run, "by_states", False)
 
 
 # -- what a function sees ----------------------------------------------------------------------------------------------
@@ -179,69 +191,39 @@ def _has_loop(function: FunctionType) -> bool:
 # -- what it returns ---------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _law(function: FunctionType, args: Arguments, seen: tuple[Any, ...]) -> OneDraw | None:
     """The law of what a function returns; None where it is not found. `seen` are the values that it depends on."""
-    from dpest.trace.explore import traced_alone  # which leads here by the code that it runs
+    from dpest.trace import source, steps_between  # which lead here by the code that they run
+
+    values, asking = tuple(x for _, x in args), source.calling(function, steps_between)
+
+    def program(run: Any) -> Flat:
+        try:
+            return returned(run, applied(asking if getattr(run, "by_states", False) else function), values, {})
+        except Abandoned:
+            return flatten(None)
 
     try:
-        found = traced_alone(function, tuple(x for _, x in args), _log_weight_of)
+        found = chained(program, _ALONE, _LIMITS, CHECKS)
     except (DpestError, RecursionError):
         return None
-    if seeded():
-        return None
-    outcomes: dict[Any, list[float]] = {}
-    for path in found.paths:
-        if len(path.output.leaves) != 1 or path.output.structure != found.paths[0].output.structure:
+    return None if seeded() else _as_law(found)
+
+
+def _as_law(found: OutputChances) -> OneDraw | None:
+    outcomes = {}
+    for output, log_p in found.outputs:
+        if output.structure is not None or type(output.leaves[0]) not in (bool, int):
             return None
-        leaf, weight = path.output.leaves[0], _log_probability(path.steps, path.loops)
-        if is_node(leaf) or type(leaf) not in (bool, int) or weight is None:
-            return None
-        outcomes.setdefault((type(leaf), leaf), []).append(weight)
-    return _as_law(outcomes, found.log_unexplored)
-
-
-def _as_law(outcomes: Mapping[Any, Sequence[float]], log_unexplored: float) -> OneDraw | None:
-    kinds = {kind for kind, _ in outcomes}
-    weights = {int(x): float(log_sum(np.array(w))) for (_, x), w in outcomes.items()}
-    if len(kinds) != 1 or not 0 < len(weights) <= _MOST_POINTS or log_unexplored > _LITTLE:
+        outcomes[int(output.leaves[0])] = log_p
+    kinds = {type(output.leaves[0]) for output, _ in found.outputs}
+    if len(kinds) != 1 or len(outcomes) > _MOST_POINTS or found.log_left_out > _LITTLE:
         return None
-    total = math.fsum(map(math.exp, weights.values()))
-    if abs(total - 1.0) > 1e-12:  # a path that was weighed wrongly
+    total = math.fsum(map(math.exp, outcomes.values()))
+    if abs(total - 1.0) > 1e-12:  # an output that was weighed wrongly
         return None
-    return OneDraw(atoms({x: math.exp(w) / total for x, w in weights.items()}), kinds == {bool}, log_unexplored)
-
-
-def _log_probability(steps: Sequence[Step], loops: Sequence[Loop]) -> float | None:
-    """ln of the probability of a path with all rounds of its loops; None where a condition compares several draws."""
-    total = _log_weight([x for step in steps for x in step])
-    if total is None:
-        return None
-    for loop in loops:
-        rounds = _log_rounds(loop)
-        if rounds is None:
-            return None
-        total += rounds
-    return total
-
-
-def _log_weight_of(loop: Loop) -> float:
-    found = _log_rounds(loop)
-    return math.inf if found is None else found
-
-
-def _log_rounds(loop: Loop) -> float | None:
-    """ln of what all rounds of a loop multiply the weight of the first by."""
-    rounds = [_log_probability((cycle.literals,), cycle.loops) for cycle in loop.cycles]
-    again = math.fsum(math.exp(r) for r in rounds if r is not None)
-    return None if None in rounds or again >= 1.0 else -math.log1p(-again)
-
-
-def _log_weight(literals: Sequence[Literal]) -> float | None:
-    total, bounds = 0.0, narrowed({}, ())
-    for literal in literals:
-        if len(literal.terms) != 1:
-            return None
-        total += log_weight((literal,), bounds)
-        bounds = narrowed(bounds, (literal,))
-    return total
+    points = sorted(outcomes)
+    logs = tuple(outcomes[x] - math.log(total) for x in points)
+    law = Atoms(tuple(map(float, points)), logs, off=found.error + abs(math.log(total)))
+    return OneDraw(law, kinds == {bool}, found.log_left_out, found.has_tail)

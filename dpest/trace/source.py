@@ -10,13 +10,13 @@ import __future__
 import ast
 import copy
 import linecache
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from dpest.trace.liveness import noting_shared
-from dpest.trace.rewrite import RUNTIME, rewritten_body
+from dpest.trace.rewrite import RUNTIME, rewritten_body, with_calls
 
 _FACTORY = "_dpest_factory"
 _SEES_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})  # code that looks at its own variables
@@ -29,7 +29,15 @@ FunctionNode = ast.FunctionDef | ast.Lambda
 
 def together(function: FunctionType, runtime: ModuleType) -> FunctionType:
     """The function with the sides of its `if` statements kept together; itself where its source cannot be read."""
-    code = _rewritten(function.__code__)
+    return _with_code(function, _rewritten(function.__code__, rewritten_body), runtime)
+
+
+def calling(function: FunctionType, runtime: ModuleType) -> FunctionType:
+    """The function whose calls ask `runtime` what to call, and else as it is; itself where its source cannot be read."""
+    return _with_code(function, _rewritten(function.__code__, with_calls), runtime)
+
+
+def _with_code(function: FunctionType, code: CodeType | None, runtime: ModuleType) -> FunctionType:
     if code is None:
         return function
     held = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -42,7 +50,7 @@ def together(function: FunctionType, runtime: ModuleType) -> FunctionType:
 
 
 @lru_cache(maxsize=512)
-def _rewritten(code: CodeType) -> CodeType | None:
+def _rewritten(code: CodeType, rewriting: Callable[[FunctionNode], FunctionNode]) -> CodeType | None:
     if RUNTIME in code.co_freevars or RUNTIME in code.co_cellvars or _SEES_NAMES & {*code.co_names}:
         return None
     tree = _tree("".join(linecache.getlines(code.co_filename)))
@@ -52,7 +60,7 @@ def _rewritten(code: CodeType) -> CodeType | None:
     for node in _candidates(tree, code):
         if not _same(_compiled(node, code, imports), code):
             continue
-        new = _compiled(rewritten_body(copy.deepcopy(node)), code, imports)
+        new = _compiled(rewriting(copy.deepcopy(node)), code, imports)
         # A name that is free in the old code and not in the new one, or the other way round, is one that we misread.
         fits = new is not None and {*new.co_freevars} - {RUNTIME} == {*code.co_freevars}
         return noting_shared(new, code) if new is not None and fits else None

@@ -19,6 +19,7 @@ from typing import Any
 
 _ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what follows their names
 TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by itself
+SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
 _CONVERSIONS = "dpest.lang.generators.conversions"
 _MISSING = object()
 
@@ -38,6 +39,8 @@ def _asks(frame: FrameType, entry: FrameType) -> bool:
         return step.startswith(_ASK_FOR_TRUTH)
     if name == "__index__":
         return step.startswith("BINARY_SUBSCR")
+    if module == SAMPLERS:
+        return _called(frame) is entry.f_locals.get("function", _MISSING)
     return module == _CONVERSIONS and getattr(_called(frame), "__module__", "") == _CONVERSIONS
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dpest.errors import ExactRefused
 from dpest.exact.proof.ranges import range_of
 from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, ancestors, combine, is_integral, is_node, linear
-from dpest.lang.signature import making
+from dpest.lang.signature import making, written_out
 from dpest.lang.substitute import rebuilt
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
@@ -137,6 +137,16 @@ class Symbols:
         return rebuilt(node, self.value, self.rewrite)
 
 
+_MOST_WRITTEN = 20_000  # parts of a value where each is written as often as it is used: a tenth of a second
+
+
+def _short(node: Any) -> Any:
+    """The node; refused where its parts are used again and again, so that it cannot be compared part by part."""
+    if written_out(node, {}) > _MOST_WRITTEN:
+        raise ExactRefused("a value of unknown inputs that uses its own parts again and again, such as x %= 3 in a loop")
+    return node
+
+
 def symbolic_trace(
     mechanism: Callable[..., Any],
     data: Any,
@@ -146,9 +156,15 @@ def symbolic_trace(
     sides: Sides = Sides.APART,
 ) -> Trace:
     """Every path of the mechanism on data made of unknown inputs; `symbols` grows by what depends on them alone."""
-    traced = trace_on_unknown(mechanism, data, params, limits, symbols.rewrite, sides)
+
+    def rewrite(node: Node) -> Any:
+        return symbols.rewrite(_short(node))
+
+    traced = trace_on_unknown(mechanism, data, params, limits, rewrite, sides)
     paths = []
     for path in traced.paths:
+        for x in path.output.leaves:
+            _short(x)
         leaves = tuple(symbols.value(x) if is_node(x) else x for x in path.output.leaves)
         paths.append(replace(path, output=Flat(path.output.structure, leaves)))
     return Trace(tuple(paths), traced.log_unexplored)

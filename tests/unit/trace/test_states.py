@@ -12,8 +12,9 @@ from dpest.laws.continuous import Laplace
 from dpest.numerics.rationals import ONE, ZERO
 from dpest.trace import rounds
 from dpest.trace.literal import Literal
-from dpest.trace.rounds import Step, Visit, _Snapshot, returns_to, visit
+from dpest.trace.rounds import Step, Visit, returns_to, visit
 from dpest.trace.series import Loops
+from dpest.trace.snapshot import Snapshot
 
 
 def _adding(n: int) -> Callable[[int], int]:
@@ -21,9 +22,9 @@ def _adding(n: int) -> Callable[[int], int]:
 
 
 def test_functions_are_alike_if_their_code_and_what_they_closed_over_are() -> None:
-    assert _Snapshot({}).of(_adding(1)) == _Snapshot({}).of(_adding(1))
-    assert _Snapshot({}).of(_adding(1)) != _Snapshot({}).of(_adding(2))
-    assert _Snapshot({}).of(_adding) == _Snapshot({}).of(_adding)  # without a closure
+    assert Snapshot({}).of(_adding(1)) == Snapshot({}).of(_adding(1))
+    assert Snapshot({}).of(_adding(1)) != Snapshot({}).of(_adding(2))
+    assert Snapshot({}).of(_adding) == Snapshot({}).of(_adding)  # without a closure
 
 
 def _step(*draws: Draw) -> Step:

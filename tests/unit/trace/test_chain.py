@@ -1,0 +1,300 @@
+"""Programs that draw in loops as chains of states: against the same programs run on every sequence of draws."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.trace.absorbing import Chain
+
+
+class _Uniform:
+    """Compares like a number between 0 and 1, both ways."""
+
+    def __init__(self, source: Enumerated) -> None:
+        self.source = source
+
+    def __lt__(self, p: float) -> bool:
+        return self.source.pick([Fraction(p), 1 - Fraction(p)]) == 0
+
+
+class Enumerated:
+    """A generator that goes through all draws, one sequence after another, until what is left weighs little."""
+
+    def __init__(self, least: Fraction) -> None:
+        self.waiting: list[tuple[list[int], Fraction]] = [([], Fraction(1))]
+        self.least = least
+        self.taken: list[int] = []
+        self.weight, self.done = Fraction(1), 0
+
+    def pick(self, chances: list[Fraction]) -> int:
+        if self.done == len(self.taken):
+            ways = [i for i, p in enumerate(chances) if p > 0]
+            self.waiting += [([*self.taken, i], self.weight * chances[i]) for i in ways[1:]]
+            self.taken, self.weight = [*self.taken, ways[0]], self.weight * chances[ways[0]]
+        self.done += 1
+        if self.weight < self.least:
+            raise OverflowError
+        return self.taken[self.done - 1]
+
+    def random(self) -> _Uniform:
+        return _Uniform(self)
+
+    def integers(self, n: int) -> int:
+        return self.pick([Fraction(1, n)] * n)
+
+
+def enumerated(mechanism: Callable[..., Any], x: int, least: Fraction) -> tuple[dict[Any, Fraction], Fraction]:
+    """The probability of each output, and of all sequences that were cut off."""
+    source = Enumerated(least)
+    found: dict[Any, Fraction] = defaultdict(Fraction)
+    lost = Fraction(0)
+    while source.waiting:
+        source.taken, source.weight = source.waiting.pop()
+        source.done = 0
+        try:
+            found[mechanism(x, source)] += source.weight
+        except OverflowError:
+            lost += source.weight
+    return found, lost
+
+
+def true_bracket(mechanism: Callable[..., Any], least: Fraction) -> tuple[float, float]:
+    """The loss between the inputs 0 and 1, from the sequences of draws alone."""
+    sides = [enumerated(mechanism, x, least) for x in (0, 1)]
+    low = high = 0.0
+    for (p, more), (q, others) in (sides, sides[::-1]):
+        for key in {*p, *q}:
+            a, b = p.get(key, Fraction(0)), q.get(key, Fraction(0))
+            low = max(low, math.log(a / (b + others)) if a else 0.0)
+            high = max(high, math.log((a + more) / b) if b else math.inf)
+    return low, high
+
+
+def adds_up(x: int, rng: np.random.Generator) -> Any:
+    s = x
+    while s < 4:
+        s += rng.integers(3)
+    return s
+
+
+def counts_modulo(x: int, rng: np.random.Generator) -> Any:
+    s = n = 0
+    while s < 2 + x:
+        s += rng.integers(2)
+        n = (n + 1) % 3
+    return n
+
+
+def indexes_a_list(x: int, rng: np.random.Generator) -> Any:
+    k = 0
+    while True:
+        k = [k + 1, k + 2][0 if rng.random() < 0.5 + 0.25 * x else 1]
+        if rng.random() < 0.5:
+            return min(k, 4)
+
+
+def holds_a_number(x: int, rng: np.random.Generator) -> Any:
+    """While the second coin is tossed, the first is in no variable."""
+    while True:
+        k = 3 * int(rng.integers(3)) + (1 if rng.random() < 0.5 + 0.25 * x else 2)
+        if k >= 3:
+            return k
+
+
+def asks_in_a_row(x: int, rng: np.random.Generator) -> Any:
+    n = 0
+    while rng.random() < 0.5 and rng.random() < 0.5 + 0.25 * x and rng.random() < 0.75:
+        n = (n + 1) % 4
+    return n
+
+
+def hands_on(x: int, rng: np.random.Generator) -> Any:
+    def either(u: int, v: int) -> int:
+        if rng.random() < 0.5:
+            return u
+        return v
+
+    s = 0
+    while s < 3:
+        s = either(s + int(rng.integers(2 + x)), either(s, s + 1))
+    return s
+
+
+def compares_two(x: int, rng: np.random.Generator) -> Any:
+    while True:
+        a, b = rng.integers(3), rng.integers(3 + x)
+        if a < b:
+            return int(a)
+        if a == b:
+            return -1
+
+
+def rebinds(x: int, rng: np.random.Generator) -> Any:
+    """The old number is held while a function gives the variable another one."""
+    k = 0
+
+    def step() -> int:
+        nonlocal k
+        k = int(rng.integers(2))
+        return 1 if rng.random() < 0.5 + 0.25 * x else 2
+
+    while True:
+        total = 3 * k + step()
+        if total >= 3:
+            return total
+
+
+def walks(x: int, rng: np.random.Generator) -> Any:
+    k = 0
+    while True:
+        total = 4 * k + (k := int(rng.integers(2))) + (0 if rng.random() < 0.25 + 0.5 * x else 2)
+        if total > 3:
+            return total
+
+
+def test_remainders_of_an_unknown_input_are_not_written_out() -> None:
+    """On unknown inputs, c %= 3 uses its parts twice in each round: the line about all inputs is left out."""
+
+    def mechanism(x: int, rng: np.random.Generator) -> Any:
+        c = x
+        while rng.random() < 0.5:
+            c %= 3
+        return min(c, 5)
+
+    assert dpest.estimate(mechanism, (0, 1), method="exact").lower == math.inf
+
+
+LOOPS = [adds_up, counts_modulo, indexes_a_list, holds_a_number, asks_in_a_row, hands_on, compares_two, rebinds, walks]
+
+
+@pytest.mark.parametrize("mechanism", LOOPS)
+def test_a_loop_has_the_law_of_all_its_sequences(mechanism: Callable[..., Any]) -> None:
+    low, high = true_bracket(mechanism, Fraction(1, 2 ** (18 if mechanism in (rebinds, walks) else 16)))
+    assert high - low < 0.05 or high == math.inf
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower <= high + 1e-12
+    assert found.upper >= low - 1e-12
+    assert found.upper - found.lower < 1e-9 or found.lower > 2
+
+
+def test_states_that_functions_without_a_frame_hide() -> None:
+    def mechanism(x: int, rng: np.random.Generator) -> Any:
+        while True:
+            total = reduce(lambda a, b: (1 if rng.random() < 0.5 + 0.25 * x else 0) + a, [1, 1], 0)
+            if rng.random() < 0.5:
+                return total
+
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower - 1e-12 <= math.log(0.25 / 0.0625) <= found.upper + 1e-12
+
+
+def test_a_loop_without_an_end_is_refused() -> None:
+    def mechanism(x: int, rng: np.random.Generator) -> Any:
+        while True:
+            if rng.integers(4) == 9:
+                return x
+
+    with pytest.raises(ExactRefused, match="comes to an end"):
+        dpest.estimate(mechanism, (0, 1), method="exact")
+
+
+# -- the discrete Gaussian of Canonne, Kamath and Steinke, by coins alone --------------------------------------------------
+
+
+def coin(p: Fraction) -> int:
+    return 1 if random.randrange(p.denominator) < p.numerator else 0
+
+
+def coin_exp_small(x: Fraction) -> int:
+    k = 1
+    while coin(x / k) == 1:
+        k += 1
+    return k % 2
+
+
+def coin_exp(x: Fraction) -> int:
+    while x > 1:
+        if coin_exp_small(Fraction(1)) == 0:
+            return 0
+        x = x - 1
+    return coin_exp_small(x)
+
+
+def geometric_exp(t: int) -> int:
+    while True:
+        u = random.randrange(t)
+        if coin_exp(Fraction(u, t)) == 1:
+            break
+    v = 0
+    while coin_exp(Fraction(1)) == 1:
+        v += 1
+    return v * t + u
+
+
+def discrete_laplace(t: int) -> int:
+    while True:
+        sign, size = coin(Fraction(1, 2)), geometric_exp(t)
+        if sign == 0 or size > 0:
+            return size * (1 - 2 * sign)
+
+
+def discrete_gaussian(variance: Fraction, t: int) -> int:
+    while True:
+        candidate = discrete_laplace(t)
+        if coin_exp((abs(candidate) - variance / t) ** 2 / (2 * variance)) == 1:
+            return candidate
+
+
+@pytest.mark.parametrize(("variance", "t"), [(Fraction(1, 4), 1)])
+def test_a_clamped_discrete_gaussian(variance: Fraction, t: int) -> None:
+    def mechanism(x: int) -> int:
+        return min(2, max(0, x + discrete_gaussian(variance, t)))
+
+    def law(x: int) -> list[float]:
+        weights = {k: math.exp(-(k**2) / (2 * float(variance))) for k in range(-40, 41)}
+        out = [0.0, 0.0, 0.0]
+        for k, w in weights.items():
+            out[min(2, max(0, x + k))] += w / math.fsum(weights.values())
+        return out
+
+    truth = max(abs(math.log(p / q)) for p, q in zip(law(0), law(1), strict=True))
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+# -- elimination ----------------------------------------------------------------------------------------------------------
+
+
+def test_elimination_keeps_small_probabilities() -> None:
+    """A walk from 0 up to 60 with a chance of 1/1000 for each step, and else back to 0 or out: (1/1000)^60 and more."""
+    p, out = 1e-3, 1e-3
+    chain = Chain()
+    for k in range(60):
+        ways: dict[Hashable, float] = {k + 1 if k < 59 else "top": p, "out": out, 0: 1 - p - out}
+        chain.add(k, {end: (chance, 1e-15) for end, chance in ways.items()})
+    found = chain.ends(0)
+    ends = {end: math.exp(log_p) for end, log_p in found.logs.items()}
+    up = Fraction(p) ** 60
+    away = sum((Fraction(p) ** k * Fraction(out) for k in range(60)), Fraction(0))
+    assert ends["top"] == pytest.approx(float(up / (up + away)), rel=1e-12)
+    assert ends["top"] + ends["out"] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_a_state_that_leads_nowhere_is_refused() -> None:
+    chain = Chain()
+    chain.add(0, {1: (0.5, 0.0), "end": (0.5, 0.0)})
+    chain.add(1, {1: (1.0, 0.0)})
+    with pytest.raises(BudgetExceeded, match="for ever"):
+        chain.ends(0)
