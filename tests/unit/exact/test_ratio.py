@@ -112,9 +112,7 @@ def test_a_clipped_average_has_atoms() -> None:
         top, bottom = 0.5 * math.exp(-a), 0.5 * math.exp(-b)
         return top * (1 - bottom) + (1 - top) * bottom
 
-    r = dpest.estimate(
-        lambda x: np.clip((x[0] + L(1.0)) / (x[1] + L(1.0)), 0.0, 1.0), ([5, 10], [6, 11]), method="exact"
-    )
+    r = dpest.estimate(lambda x: np.clip((x[0] + L(1.0)) / (x[1] + L(1.0)), 0.0, 1.0), ([5, 10], [6, 11]), method="exact")
     assert r.lower - 1e-12 <= math.log(atom(5, 10) / atom(6, 11)) <= r.upper + 1e-12
     assert r.upper - r.lower <= 1e-9
 
@@ -145,3 +143,44 @@ def test_two_averages_that_share_a_count_are_bounded_by_their_noise() -> None:
     assert r.method == "sampling"
     assert r.upper == pytest.approx(2.0, rel=1e-12)
     assert any("3 noisy values" in n or "4 noisy values" in n for n in r.notes)
+
+
+@pytest.mark.parametrize("y", [-50.0, -3000.0, -5990.0, -20_000.0, -1e6])
+def test_a_floor_under_the_count_forces_the_sum_far_out(y: float) -> None:
+    """With S >= 1 around 1 and T = y * S far below its mean the integral is elementary: k = 1 - y, e^-k (1/k + 1/k^2)."""
+    one = (share(0.0, 1.0, Laplace(1.0), Laplace(1.0), 1.0),)
+    k = 1 - y
+    truth = 1 - math.log(4) - k + math.log(1 / k + 1 / k**2)
+    for chart, z, more in ((Chart.Y, y, 0.0), (Chart.INVERSE, 1 / y, -2 * math.log(-y))):
+        logs, errors = density(one, chart, np.array([z]))
+        assert abs(float(logs[0]) + more - truth) <= float(errors[0]) + 1e-15 * abs(truth) + 1e-10
+
+
+def test_a_bounded_mean_as_libraries_write_it() -> None:
+    """Sum around the middle of the range over a count of at least 1, plus the middle, clipped; against quadrature on a grid."""
+
+    def bounded_mean(xs: list[float]) -> Any:
+        total = sum(x - 5 for x in xs) + L(10)
+        count = max(1.0, len(xs) + L(2))
+        return min(max(5 + total / count, 0.0), 10.0)
+
+    def f(x: Any, b: float) -> Any:
+        return mpmath.exp(-abs(x) / b) / (2 * b)
+
+    def below(x: Any, b: float) -> Any:
+        return 1 - mpmath.exp(-x / b) / 2 if x > 0 else mpmath.exp(x / b) / 2
+
+    def law(total: float, count: float, y: float) -> tuple[Any, Any]:
+        r = y - 5
+        cuts = sorted({1.0, count, count + 10, 100.0, *([total / r] if r and 1 < total / r < 100 else [])})
+        density = mpmath.quad(lambda c: f(c - count, 2) * c * f(r * c - total, 10), cuts)
+        mass = mpmath.quad(lambda c: f(c - count, 2) * below(r * c - total, 10), cuts)
+        few = below(1 - count, 2)
+        return density + few * f(r - total, 10), mass + few * below(r - total, 10)
+
+    found = dpest.estimate(bounded_mean, ([1.0, 2.0, 3.0, 10.0], [1.0, 2.0, 3.0]), method="exact")
+    assert found.upper - found.lower < 1e-5
+    ends = [law(-4, 4, 0)[1] / law(-9, 3, 0)[1], (1 - law(-4, 4, 10)[1]) / (1 - law(-9, 3, 10)[1])]
+    inner = [law(-4, 4, y)[0] / law(-9, 3, y)[0] for y in np.linspace(0.01, 9.99, 60)]
+    largest = max(abs(float(mpmath.log(x))) for x in [*ends, *inner])
+    assert found.lower - 1e-9 <= largest <= found.upper + 1e-9  # at the lower end, an output with mass of its own
