@@ -184,3 +184,36 @@ def test_a_bounded_mean_as_libraries_write_it() -> None:
     inner = [law(-4, 4, y)[0] / law(-9, 3, y)[0] for y in np.linspace(0.01, 9.99, 60)]
     largest = max(abs(float(mpmath.log(x))) for x in [*ends, *inner])
     assert found.lower - 1e-9 <= largest <= found.upper + 1e-9  # at the lower end, an output with mass of its own
+
+
+def log_odds(z: Any) -> Any:
+    p = dpest.clip(z / 3, 0.05, 0.95)
+    return np.log(p / (1 - p))
+
+
+def with_a_pole(z: Any) -> Any:
+    return (2 * z + 1) / (z - 3) if z > 3 else -(2 * z + 1) / (z - 3)
+
+
+@pytest.mark.parametrize(("function", "truth"), [(log_odds, 1.0), (with_a_pole, 1.0)])
+def test_quotients_of_one_noisy_value_tell_what_it_tells(function: Callable[[Any], Any], truth: float) -> None:
+    found = dpest.estimate(lambda x: function(x + L(1)), (2, 3), method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+def test_a_quotient_with_a_pole_plus_noise() -> None:
+    """z / (z - 3) = 1 + 3 / (z - 3), plus noise, against mpmath at a few outputs: the loss is at least theirs and at most 1."""
+
+    def density(x: float, y: float) -> Any:
+        def f(z: Any) -> Any:
+            return mpmath.exp(-abs(z - x)) / 2 * mpmath.exp(-abs(y - 1 - 3 / (z - 3))) / 2 if z != 3 else mpmath.mpf(0)
+
+        poles = [3 + 3 / (y - 1)] if y != 1 else []
+        return mpmath.quad(f, sorted({-40.0, -5.0, x, 2.0, 3.0, 4.0, 9.0, 45.0, *poles}))
+
+    found = dpest.estimate(lambda x: (lambda z: z / (z - 3) + L(1))(x + L(1)), (0, 1), method="exact")
+    shown = max(abs(float(mpmath.log(density(0, y) / density(1, y)))) for y in (-20.0, -2.0, 0.0, 0.5, 3.0, 25.0))
+    assert shown - 1e-6 <= found.upper
+    assert found.lower <= 1.0 + 1e-12
+    assert found.upper - found.lower < 1e-6
