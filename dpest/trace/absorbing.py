@@ -20,7 +20,7 @@ Chances = Mapping[Hashable, tuple[float, float]]  # of each way the chance, and 
 
 
 @dataclass(frozen=True)
-class Ends:
+class ChainEnds:
     """ln of the probability of each end, how far each of them may be off, and how often each state is expected to be met."""
 
     logs: Mapping[Hashable, float]
@@ -38,12 +38,12 @@ class Chain:
         """The ways from a state, without those that have no chance."""
         self.ways[state] = {end: (p, off) for end, (p, off) in ways.items() if p > 0.0}
 
-    def ends(self, start: int) -> Ends:
+    def ends(self, start: int) -> ChainEnds:
         """Where the chain ends."""
         with gmpy2.context(gmpy2.get_context(), precision=_BITS):
             found, visits = _solved(self._scaled(0), start, whole=True)
             logs = {end: float(gmpy2.log(p)) for end, p in found.items()}
-            return Ends(logs, self._off(start, logs), {k: float(n) for k, n in visits.items()})
+            return ChainEnds(logs, self._off(start, logs), {k: float(n) for k, n in visits.items()})
 
     def _off(self, start: int, logs: Mapping[Hashable, float]) -> dict[Hashable, float]:
         """How far the probabilities may be off: the smaller one of two bounds.
