@@ -28,7 +28,7 @@ from dpest.trace.execute import Abandoned, returned
 from dpest.trace.forks import Branch, TraceRun
 from dpest.trace.limits import Limits
 from dpest.trace.literal import Literal, log_weight, open_options
-from dpest.trace.outputs import Flat
+from dpest.trace.outputs import SHUFFLED, Flat
 from dpest.trace.replay import Pool
 from dpest.trace.rounds import Step
 from dpest.trace.states import KnownValues, is_made, state_at
@@ -255,7 +255,7 @@ class _Following:
         return self._output(output) if run.state is None else self.waiting.met(run.state, mass, run.here)
 
     def _output(self, output: Flat) -> Any:
-        if any(map(is_node, output.leaves)):
+        if any(map(is_node, output.leaves)) or (type(output.structure) is tuple and SHUFFLED in output.structure[:1]):
             raise ExactRefused("an output is random on a path")
         key = output_key(output)
         self.outputs.setdefault(key, output)

@@ -274,10 +274,10 @@ class _PathSearch:
         waiting = len(self.pending)
         try:
             self._follow(run, program)
-        except BudgetExceeded:
-            if run.forks <= soft.depth or soft.depth == self.limits.depth:
-                raise
+        except ExactRefused as error:
             self.looped = self.looped or bool(run.visits)
+            if not isinstance(error, BudgetExceeded) or run.forks <= soft.depth or soft.depth == self.limits.depth:
+                raise
             self.pending[waiting:] = [branch]
             return False
         return True

@@ -22,7 +22,7 @@ Tags = tuple[str, ...]  # one for each value, the lowest first; "=x" for the var
 def held_variables(code: CodeType, at: int) -> frozenset[str] | None:
     """The variables whose values expressions hold at an instruction, beside what it takes itself; None where they hold others."""
     known = _left_below(code)
-    while at > 0 and at not in known:  # behind a call, in front of the next instruction
+    while at > 0 and dis.opname[code.co_code[at]] == "CACHE":  # behind a call, in front of the next instruction
         at -= 2
     return known.get(at)
 
