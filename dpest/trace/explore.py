@@ -154,15 +154,15 @@ def _few_or_together(
             if sides is Sides.APART:
                 raise
             refusal = error
-    found = _as_chain(program, limits, checks) if forks.looped and sides is Sides.AS_NEEDED else None
-    if found is not None and not found.has_tail:
-        return as_trace(found)
+    chain = _LaterChain(program, limits, checks, forks.looped and sides is Sides.AS_NEEDED)
     try:
         if sides is Sides.TOGETHER or rewritten():
-            with counted_effort(None if found is None else _SHORT):
-                begin = time.perf_counter()
-                search = _PathSearch(limits, together=True)
-                search.begin(program)
+            begin = time.perf_counter()
+            search = _PathSearch(limits, together=True)
+            search.begin(program, few=1 if chain.may_be_found() else 0)
+            if not search.closed and (whole := chain.whole()) is not None:
+                return as_trace(whole)
+            with counted_effort(_SHORT if chain.may_be_found() else None):
                 if forks.cycles and not search.counted and forks.explored(program, few=_MORE_IN_LOOPS):
                     return checked(forks, start)
                 search.explored(program)
@@ -170,7 +170,7 @@ def _few_or_together(
     except (ExactRefused, MechanismError, RecursionError):  # nested choices may be deeper than Python's stack
         if sides is Sides.TOGETHER:
             raise
-    if found is not None:
+    if chain.may_be_found() and (found := chain.found()) is not None:
         return as_trace(found)
     if refusal is not None:
         raise refusal
@@ -187,12 +187,32 @@ _CHAIN = ChainLimits(states=2_000, work=200_000, little=1e-20)
 _SHORT = 300_000
 
 
-def _as_chain(program: Callable[[Any], Flat], limits: Limits, checks: Checks) -> OutputChances | None:
-    """The outputs of a program with loops whose states are few; None for others."""
-    try:
-        return chained(program, _CHAIN, limits, checks)
-    except (DpestError, RecursionError):
-        return None
+class _LaterChain:
+    """The outputs of a program with loops whose states are few, worked out when they are first asked for."""
+
+    def __init__(self, program: Callable[[Any], Flat], limits: Limits, checks: Checks, looped: bool) -> None:
+        self._arguments = program, _CHAIN, limits, checks
+        self._found: OutputChances | None = None
+        self._open = looped
+
+    def found(self) -> OutputChances | None:
+        """The outputs; None where the program is no chain, or too long a one."""
+        if self._open:
+            self._open = False
+            try:
+                self._found = chained(*self._arguments)
+            except (DpestError, RecursionError):
+                return None
+        return self._found
+
+    def whole(self) -> OutputChances | None:
+        """The outputs, if no tail of them was left out."""
+        found = self.found()
+        return None if found is None or found.has_tail else found
+
+    def may_be_found(self) -> bool:
+        """Whether there is a chain, or one was not looked for yet."""
+        return self._open or self._found is not None
 
 
 def as_trace(found: OutputChances) -> Trace:
@@ -243,7 +263,7 @@ class _PathSearch:
         self.make = make
         self.pool: Pool = {}
         self.joined = False  # whether sides came together anywhere
-        self.counted = False
+        self.counted = self.closed = False
         self.rounded_off = 0.0
         self.error = 0.0
         self.looped = False  # whether a state in a loop was seen
@@ -275,16 +295,16 @@ class _PathSearch:
         try:
             self._follow(run, program)
         except ExactRefused as error:
-            self.looped = self.looped or bool(run.visits)
+            self.looped, self.closed = self.looped or bool(run.visits), self.closed or run.closed
             if not isinstance(error, BudgetExceeded) or run.forks <= soft.depth or soft.depth == self.limits.depth:
                 raise
             self.pending[waiting:] = [branch]
             return False
         return True
 
-    def begin(self, program: Callable[[Any], Flat]) -> None:
-        """Follows the first branch."""
-        self._follow(self.make(self.next(), self.pending, self.limits, None, self.together, self.pool), program)
+    def begin(self, program: Callable[[Any], Flat], *, few: int) -> None:
+        """Follows the first branch; with `few`, leaves it for later where it has too many forks for a few paths."""
+        self._short(program, None, few)
 
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
@@ -295,6 +315,7 @@ class _PathSearch:
         spend_steps(1 + run.called // 8)  # most are replayed, which costs little
         self.joined = self.joined or any(run.joined)
         self.counted = self.counted or run.counted
+        self.closed = self.closed or run.closed
         self.rounded_off = max(self.rounded_off, run.rounded_off)
         self.error = max(self.error, math.fsum(d.law.off for d in run.draws[: run.drawn] if isinstance(d.law, Atoms)))
         self.looped = self.looped or bool(run.visits)

@@ -46,6 +46,7 @@ class Replay:
 
     together = False
     counted = False  # whether a loop that only counts was one draw
+    closed = False  # whether a loop that counts was one draw, whose law has a closed form
     by_states = False  # whether a run goes from state to state: numbers are known early, and laws may be cut off in their tails
     log_left_out = -math.inf  # ln of what the laws of functions that were one draw leave out
 

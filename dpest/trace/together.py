@@ -257,7 +257,8 @@ def rounds(test: Thunk, goes_on: bool) -> Any:
     run: Any = RUN.get()
     if isinstance(run, Replay):
         found = run.attempt(lambda: (counting.rounds(test, goes_on),))
-        run.counted = run.counted or found is not None
+        run.closed = run.closed or found is not None
+        run.counted = run.counted or run.closed
         return None if found is None else found[0]
     return counting.rounds(test, goes_on) if getattr(run, "together", False) else None
 

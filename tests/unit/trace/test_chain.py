@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 import dpest
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.trace.absorbing import Chain
+from dpest.trace.snapshot import Hidden, Snapshot
 
 
 class _Uniform:
@@ -163,6 +165,97 @@ def walks(x: int, rng: np.random.Generator) -> Any:
             return total
 
 
+class Made:
+    """Draws when it is made; behind its last loop, only the caller reads what it holds."""
+
+    def __init__(self, rng: np.random.Generator, more: float) -> None:
+        self.n = 0
+        while rng.random() < more:
+            self.n = (self.n + 1) % 3
+        while rng.random() < 0.0625:
+            pass
+
+
+def makes_objects(x: int, rng: np.random.Generator) -> Any:
+    made = Made(rng, 0.25 + 0.125 * x)
+    while rng.random() < 0.0625:
+        made = Made(rng, 0.25 + 0.125 * x)
+    return made.n
+
+
+class Kept:
+    """A place that belongs to no frame."""
+
+    best: Any = 0
+
+
+def keeps_in_a_class(x: int, rng: np.random.Generator) -> Any:
+    Kept.best = 0
+    while True:
+        d = rng.integers(3)
+        if d > Kept.best:
+            Kept.best = d
+        if rng.random() < 0.75 + 0.125 * x:
+            return int(Kept.best)
+
+
+def keeps_two(x: int, rng: np.random.Generator) -> Any:
+    new = old = 0
+    while True:
+        old, new = new, rng.integers(3)
+        if old == new and rng.random() < 0.5:
+            return int(new)
+        if rng.random() < 0.75 + 0.125 * x:
+            return int(old), int(new)
+
+
+def keeps_what_a_draw_says(x: int, rng: np.random.Generator) -> Any:
+    a = rng.integers(3)
+    positive, n = a > 0, 0
+    while rng.random() < 0.25 + 0.25 * x:
+        n = (n + 1) % 3
+        if n == 1 and positive:
+            n = 2
+    return n, bool(positive)
+
+
+def handles_errors(x: int, rng: np.random.Generator) -> Any:
+    n = 0
+    while True:
+        try:
+            if rng.random() < 0.5:
+                raise ValueError(int(rng.integers(2)))
+        except ValueError as error:
+            while rng.random() < 0.125:
+                n = 1 - n
+            n = (n + error.args[0]) % 2
+        if rng.random() < 0.75 + 0.125 * x:
+            return n
+
+
+def test_a_loop_that_keeps_the_largest_draw() -> None:
+    """After each draw the loop ends with probability 1/5: the largest is at most k with probability F / (5 - 4 F)."""
+
+    def mechanism(weights: list[float], rng: np.random.Generator) -> int:
+        best = -1
+        while True:
+            score = rng.choice(3, p=weights)
+            if score > best:
+                best = score
+            if rng.random() < 0.2:
+                return int(best)
+
+    def law(weights: list[float]) -> list[float]:
+        ends = [f / (5 - 4 * f) for f in (0.0, weights[0], weights[0] + weights[1], 1.0)]
+        return [b - a for a, b in pairwise(ends)]
+
+    pair = [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]
+    truth = max(abs(math.log(p / q)) for p, q in zip(*map(law, pair), strict=True))
+    found = dpest.estimate(mechanism, pair, method="exact")
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower < 1e-11
+
+
 def test_remainders_of_an_unknown_input_are_not_written_out() -> None:
     """On unknown inputs, c %= 3 uses its parts twice in each round: the line about all inputs is left out."""
 
@@ -176,11 +269,13 @@ def test_remainders_of_an_unknown_input_are_not_written_out() -> None:
 
 
 LOOPS = [adds_up, counts_modulo, indexes_a_list, holds_a_number, asks_in_a_row, hands_on, compares_two, rebinds, walks]
+LOOPS += [makes_objects, keeps_in_a_class, keeps_two, keeps_what_a_draw_says, handles_errors]
+LONG = (rebinds, walks, keeps_in_a_class, keeps_two, handles_errors)  # more of their sequences matter
 
 
 @pytest.mark.parametrize("mechanism", LOOPS)
 def test_a_loop_has_the_law_of_all_its_sequences(mechanism: Callable[..., Any]) -> None:
-    low, high = true_bracket(mechanism, Fraction(1, 2 ** (18 if mechanism in (rebinds, walks) else 16)))
+    low, high = true_bracket(mechanism, Fraction(1, 2 ** (19 if mechanism in LONG else 16)))
     assert high - low < 0.05 or high == math.inf
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert found.lower <= high + 1e-12
@@ -207,6 +302,18 @@ def test_a_loop_without_an_end_is_refused() -> None:
 
     with pytest.raises(ExactRefused, match="comes to an end"):
         dpest.estimate(mechanism, (0, 1), method="exact")
+
+
+class Slotted:
+    """Holds what no `__dict__` shows."""
+
+    __slots__ = ("n",)
+
+
+@pytest.mark.parametrize("value", [iter([1]), (i for i in range(2)), zip([1], [2], strict=True), Slotted(), ValueError(1)])
+def test_what_a_value_holds_must_be_seen(value: Any) -> None:
+    with pytest.raises(Hidden):
+        Snapshot({}).of(value)
 
 
 # -- the discrete Gaussian of Canonne, Kamath and Steinke, by coins alone --------------------------------------------------
