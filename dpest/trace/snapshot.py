@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from datetime import date, timedelta
-from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
-from uuid import UUID
 
 import numpy as np
-from gmpy2 import mpq
 
 from dpest.lang.dist import Dist
 from dpest.lang.generators.places import is_authors, names_in
@@ -23,6 +18,7 @@ from dpest.lang.signature import signature, written_out
 from dpest.numerics.rationals import ONE
 from dpest.trace.literal import FREE, Bounds, ends
 
+_FIELDS = (int, float, str, list, dict, set, tuple, np.ndarray, Dist)  # what a class may count with, or keep
 MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
 
 
@@ -43,6 +39,12 @@ def _shows_all(kind: type) -> bool:
     """Whether objects of a class hold nothing but what their `__dict__` shows: no slots, and nothing that C code keeps."""
     plain = kind.__basicsize__ == _Plain.__basicsize__ and kind.__itemsize__ == 0
     return plain and not any("__slots__" in vars(c) for c in kind.__mro__)
+
+
+def _is_value(kind: type) -> bool:
+    """Whether objects of a class are values, such as dates and fractions: equal by content, and made to be keys."""
+    own = {name for base in kind.__mro__[:-1] for name in vars(base) if vars(base)[name] is not None}
+    return {"__eq__", "__hash__"} <= own
 
 
 class Hidden(Exception):
@@ -104,7 +106,7 @@ class Snapshot:
             return ("again", self.objects[id(x)])
         self.objects[id(x)] = len(self.objects)
         held = [(k, getattr(v, "__func__", getattr(v, "fget", v))) for k, v in vars(x).items()]
-        told = [(k, self.of(v)) for k, v in held if isinstance(v, FunctionType) or k[:2] != "__"]
+        told = [(k, self.of(v)) for k, v in held if isinstance(v, FunctionType) or (isinstance(v, _FIELDS) and k[:2] != "__")]
         return tuple(told), tuple(self._fields(base) for base in x.__mro__[1:])
 
     def point(self, node: Node) -> Any:
@@ -148,11 +150,14 @@ class Snapshot:
                 return self._function(x)
             case MethodType():
                 return (MethodType, self.of(x.__func__), self.of(x.__self__))
-            case Fraction() | Decimal() | date() | timedelta() | UUID() | mpq():
-                return (type(x), x)
-        if not _shows_all(type(x)):
+        if _shows_all(type(x)):
+            return (type(x), self.of(vars(x)), self._fields(type(x)))
+        if not _is_value(type(x)):
             raise Hidden
-        return (type(x), self.of(vars(x)), self._fields(type(x)))
+        slots = [getattr(x, name) for c in type(x).__mro__ for name in vars(c).get("__slots__", ()) if hasattr(x, name)]
+        if any(isinstance(held, Dist) for held in slots):
+            raise Hidden
+        return (type(x), x)
 
     def _held(self, x: Any) -> Any:
         """The content of a container, in its order."""
