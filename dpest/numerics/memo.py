@@ -20,3 +20,7 @@ class Memo:
             self.answers[key] = (owner, work())
         found: _Answer = self.answers[key][1]
         return found
+
+    def forget(self) -> None:
+        """Lets go of everything: answers that hold the memo that holds them would wait for the garbage collector."""
+        self.answers.clear()

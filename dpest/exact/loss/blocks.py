@@ -46,6 +46,12 @@ class Measures(Memo):
             found = self.known[component] = eliminate(component)
         return found
 
+    def forget(self) -> None:
+        """Lets go of everything."""
+        super().forget()
+        self.known.clear()
+        self.spokes.clear()
+
 
 @dataclass(frozen=True, eq=False)
 class BlockLaw:

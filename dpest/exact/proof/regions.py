@@ -238,6 +238,15 @@ def with_rows(region: Region, rows: Iterable[Row]) -> Region:
     return replace(region, rows=kept, laws=tuple((v, law) for v, law in region.laws if v in used))
 
 
+def common_laws(source: Region, target: Region) -> dict[int, Law] | None:
+    """The law of every draw; None where the two programs draw the same value from different laws."""
+    laws = dict(source.law)
+    for v, law in target.laws:
+        if laws.setdefault(v, law) != law:
+            return None
+    return laws
+
+
 def support_rows(laws: Iterable[tuple[int, Law]]) -> list[Row]:
     """What the draws' supports say: v >= low, v <= high where they are finite."""
     return [row for v, law in laws for row in range_rows(v, ends(*law.support))]
