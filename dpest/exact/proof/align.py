@@ -119,17 +119,19 @@ class Alignments:
 
         def alone() -> tuple[list[Region] | None, dict[Any, int]]:
             own: dict[Any, int] = {}
-            return _merged_regions(trace, positions, own), own
+            return _merged_regions(trace, positions, own, self._kept), own
 
         found, own = self._kept.once(("regions", id(trace), positions), trace, alone)
-        return _merged_regions(trace, positions, forms) if own else found
+        return _merged_regions(trace, positions, forms, self._kept) if own else found
 
 
-def _merged_regions(trace: Trace, positions: tuple[int, ...] | None, forms: dict[Any, int]) -> list[Region] | None:
+def _merged_regions(
+    trace: Trace, positions: tuple[int, ...] | None, forms: dict[Any, int], kept: Memo | None = None
+) -> list[Region] | None:
     found: list[Region] = []
     variables = Variables(forms=forms)
     for path in trace.paths:
-        found.extend(regions(path, variables, positions, most=_MOST_REGIONS))
+        found.extend(regions(path, variables, positions, most=_MOST_REGIONS, kept=kept))
         if len(found) > _MOST_REGIONS:
             return None
     return merged(found)
