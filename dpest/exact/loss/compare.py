@@ -92,6 +92,8 @@ def compare(
     measures = measures or Measures()
     left, right, layers = undone(left, right)
     found = [replace(b, layers=_of_bucket(b, layers)) if layers else b for b in buckets(left, right, measures)]
+    blocks = (block for b in found for g in b.groups for stratum in g.strata for block in stratum.blocks)
+    measures.prepare(c for block in blocks for side in (block.left, block.right) for c in side.weights())
     unexplored = left.log_unexplored, right.log_unexplored
     ways: list[list[Loss]] = [[], []]
     bounds: tuple[float, float] | None = None
