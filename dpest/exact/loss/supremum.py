@@ -49,6 +49,10 @@ def glimpse(block: Block) -> tuple[float, float]:
     """What a few places show of the block's loss in both directions: where to look first, and no more."""
     if block.equal or isinstance(block.left, RatioSide) or block.kinds != (CoordinateKind.REAL,):
         return 0.0, 0.0
+    return block.left.measures.once(("glimpse", block.left.key, block.right.key), None, lambda: _glimpsed(block))
+
+
+def _glimpsed(block: Block) -> tuple[float, float]:
     kinks = line_kinks(block)
     steps = block.widest * _GLIMPSED
     logs = logs_at(block, np.concatenate([kinks[0] - steps, 0.5 * (kinks[1:] + kinks[:-1]), kinks[-1] + steps])[:, None])

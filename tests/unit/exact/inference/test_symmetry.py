@@ -71,6 +71,17 @@ def test_which_draw_a_condition_looks_at_counts() -> None:
     assert keys[0] == canonical(case([total(B), total(A)], positive(B)))
 
 
-def test_cases_without_an_easy_name() -> None:
-    assert canonical(case([total(A)], positive(A, B), positive(B))) is None
-    assert canonical(Expansion((), (Constant(1), Affine(total(A))))) is None
+def test_a_draw_that_conditions_share_is_told_by_what_they_ask_of_it() -> None:
+    one = canonical(case([total(A)], positive(A, C), positive(B, C)))
+    assert one == canonical(case([total(B)], positive(B, D), positive(E, D)))
+    assert one != canonical(case([total(A)], positive(A, C), positive(B, D)))
+    assert one != canonical(case([total(A)], positive(A, C), positive(A, B)))
+    assert one != canonical(case([total(A)], positive(A, WIDE), positive(B, WIDE)))
+    assert one != canonical(case([total(A)], positive(A, C), positive(B, C), positive(B, C)))
+
+
+def test_constants_count_unless_they_are_the_same_for_all() -> None:
+    first, second = Expansion((), (Constant(1), Affine(total(A)))), Expansion((), (Affine(total(B)), Constant(2)))
+    assert canonical(first, (0,)) == canonical(second, (1,)) == canonical(case([total(C)]))
+    assert canonical(first) is None
+    assert canonical(second, (0,)) is None
