@@ -144,18 +144,21 @@ def expansion_key(
     return ("expanded", *names, tuple(classes), tuple(sorted(pins)))
 
 
-def pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int]:
-    """Leaves of finite draws that share noise with a leaf that has a density: each of their points is a case of its own."""
-    draws = [draws_of(x) for x in leaves]
+def pinned_leaves(draws: Sequence[Sequence[Draw]], literals: Sequence[Literal]) -> set[int]:
+    """Leaves of finite draws that share noise with a leaf that has a density: each of their points is a case of its own.
+
+    Each leaf is given by its draws.
+    """
+    finite = [all(getattr(d.law, "finite", False) for d in ds) for ds in draws]
+    if not any(finite):
+        return set()
     linked = {id(d) for ds in draws if any(not d.law.discrete for d in ds) for d in ds}
     size = -1
     while linked and len(linked) != size:
         size = len(linked)
         touched = ([id(root(d)) for d, _ in x.terms] for x in literals)
         linked.update(d for ids in touched if any(i in linked for i in ids) for d in ids)
-    return {
-        i for i, ds in enumerate(draws) if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
-    }
+    return {i for i, ds in enumerate(draws) if finite[i] and any(id(d) in linked for d in ds)}
 
 
 def _in_order(values: tuple[LeafValue, ...], classes: Sequence[int]) -> bool:

@@ -7,18 +7,18 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from dpest.exact.inference.cases import Affine, Constant, Expansion
-from dpest.lang.nodes import Draw, draws_of
+from dpest.lang.nodes import Draw
 from dpest.lang.origins import root
 from dpest.lang.signature import signature
 from dpest.numerics.rationals import Rational
 from dpest.trace.literal import Literal
 
 
-def signatures(leaves: Sequence[Any], literals: Sequence[Literal]) -> list[Any]:
-    """For each leaf a key, equal for leaves that differ in their own private draws alone."""
+def signatures(leaves: Sequence[Any], draws: Sequence[Sequence[Draw]], literals: Sequence[Literal]) -> list[Any]:
+    """For each leaf, given with its draws, a key, equal for leaves that differ in their own private draws alone."""
     count: Counter[int] = Counter()
-    for x in leaves:
-        count.update(id(d) for d in draws_of(x))
+    for own in draws:
+        count.update(map(id, own))
     shared = {d for d, k in count.items() if k > 1} | {id(root(d)) for x in literals for d, _ in x.terms}
     return [signature(x, shared, {}) for x in leaves]
 

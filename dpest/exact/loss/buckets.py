@@ -176,15 +176,14 @@ def _signatures(path: Path, positions: list[int], measures: Measures) -> list[An
     """What the outputs look like up to their private draws; worked out once for each path."""
 
     def marks() -> list[Any]:
-        return signatures([path.output.leaves[i] for i in positions], path.conditions)
+        return signatures([path.output.leaves[i] for i in positions], [path.draws[i] for i in positions], path.conditions)
 
     return measures.once(("signatures", id(path), tuple(positions)), path, marks)
 
 
 def _pins(path: Path, positions: list[int]) -> set[int]:
     """Which of the outputs must be told apart point by point, since they share noise with one that has a density."""
-    leaves = [path.output.leaves[i] for i in positions]
-    return pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else set()
+    return pinned_leaves([path.draws[i] for i in positions], path.conditions) if len(positions) > 1 else set()
 
 
 def _cases(

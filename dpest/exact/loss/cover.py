@@ -82,6 +82,8 @@ class _Table:
 
     def total(self) -> tuple[Floats, Floats]:
         """The law's log density and its relative error."""
+        if len(self.pieces) == 1:
+            return self.logs[0], np.where(np.isfinite(self.errors[0]) & (self.logs[0] > -np.inf), self.errors[0], 0.0)
         whole = log_sum(self.logs, axis=0)
         known = np.where(whole > -np.inf, whole, np.inf)
         share = np.exp(self.logs - known)
@@ -190,8 +192,9 @@ class _CoverSearch:
         which = which[self._inner()[which]]
         edges = _Edges(self.y, self.cell, which)
         enclosed = [_enclosed(t, edges) for t in (self.p, self.q)]
+        bound = _largest_ratio if len(self.p.pieces) == len(self.q.pieces) == 1 else _ratio_bound
         for way, (over, under) in enumerate((enclosed, enclosed[::-1])):
-            found, noise = _ratio_bound(over, under)
+            found, noise = bound(over, under)
             self._improve(way, which, found, noise)
         if self.pairs is not None and which.size:
             enclosed = enclosed if self.pairs[0] is self.p else [_enclosed(t, edges) for t in self.pairs]

@@ -199,9 +199,10 @@ def regions(
         raise ExactRefused("a loop without a bound on its length: its rounds cannot be aligned one by one")
     variables.enter(path.drawn)
     leaves = path.output.leaves if positions is None else tuple(path.output.leaves[i] for i in positions)
+    drawn = path.draws if positions is None else [path.draws[i] for i in positions]
     random = [i for i, x in enumerate(leaves) if is_node(x)]
     open_ = [leaves[i] for i in random]
-    pins = pinned_leaves(open_, path.conditions) if len(leaves) > 1 else ()
+    pins = pinned_leaves([drawn[i] for i in random], path.conditions) if len(leaves) > 1 else ()
     cases = _known_cases(open_, path.conditions, pins, kept) or expand(open_, path.conditions, range(len(open_)), pins, most=most)
     values: list[LeafValue] = [Constant(x) for x in leaves]
     found = []
