@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -222,7 +222,7 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
     masses: BothMasses = (0.0, 0.0) if group.complete else None
-    for stratum in _promising_first(group.strata):
+    for stratum in _promising_first(group.strata, bounds):
         reached = [b.lower if b is not None else -math.inf for b in best]
         proved = bounds.known(stratum)
         within = [as_good_as(a, b) for a, b in zip(reached, proved, strict=True)]
@@ -245,27 +245,35 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
     return _GroupLosses((_capped(best[0], upper[0]), _capped(best[1], upper[1])), masses)
 
 
-def _promising_first(strata: Sequence[Stratum]) -> list[Stratum]:
+def _promising_first(strata: Sequence[Stratum], bounds: _OpenStrata) -> list[Stratum]:
     """The strata by dimension, and then those first that seem to hold most in either direction.
 
     Once much was reached, the others need only be known to hold less.
     """
     if len(strata) < 2:
         return list(strata)
-    seen = {id(s): _glimpsed(s) for s in strata}
+    dimension = {id(s): max((b.dimension for b in s.blocks), default=0) for s in strata}
+    known = {id(s): bounds.known(s) for s in strata}
+    seen = {id(s): _by_bounds(*known[id(s)]) if max(known[id(s)]) < math.inf else _glimpsed(s) for s in strata}
     place = {id(s): len(strata) for s in strata}
     for way in (0, 1):
-        for i, s in enumerate(sorted(strata, key=lambda s: -seen[id(s)][way])):
+        for i, s in enumerate(sorted(strata, key=lambda s: seen[id(s)][way])):
             place[id(s)] = min(place[id(s)], i)
-    return sorted(strata, key=lambda s: (max((b.dimension for b in s.blocks), default=0), place[id(s)]))
+    return sorted(strata, key=lambda s: (dimension[id(s)], place[id(s)]))
 
 
-def _glimpsed(stratum: Stratum) -> tuple[float, float]:
+Promise: TypeAlias = tuple[tuple[float, float], tuple[float, float]]  # in both directions: the smallest comes first
+
+
+def _glimpsed(stratum: Stratum) -> Promise:
     """What a few places show of the losses."""
-    if not _searched(stratum):
-        return 0.0, 0.0
-    found = [glimpse(b) for b in stratum.blocks]
-    return sum(x[0] for x in found), sum(x[1] for x in found)
+    found = [glimpse(b) for b in stratum.blocks] if _searched(stratum) else []
+    return (-sum(x[0] for x in found), 0.0), (-sum(x[1] for x in found), 0.0)
+
+
+def _by_bounds(forward: float, backward: float) -> Promise:
+    """What the bounds let expect: of equal ones, that is reached most where the other direction has least."""
+    return (-forward, backward), (-backward, forward)
 
 
 def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float]) -> list[BothWays]:
