@@ -13,9 +13,9 @@ from dpest.exact.inference.cases import Constant
 from dpest.exact.inference.factors import depth
 from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import Bucket, Group, buckets
+from dpest.exact.loss.cover import as_good_as
 from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Sup
 from dpest.exact.loss.mass import BothMasses, TotalMass, with_stratum
-from dpest.exact.loss.proved import as_good_as
 from dpest.exact.loss.strata import REAL, Stratum
 from dpest.exact.loss.supremum import glimpse, supremum
 from dpest.exact.loss.undone import Layer, Layers, undone
@@ -99,6 +99,9 @@ def compare(
     bounds: tuple[float, float] | None = None
     least = (-math.inf, -math.inf)  # the upper ends of what was not looked at
     total = TotalMass()
+    in_one_piece = all(map(_in_one_piece, (left, right)))
+    if in_one_piece:  # no group of outputs loses less than nothing
+        worth = max(worth[0], 0.0), max(worth[1], 0.0)
     for i, bucket in enumerate(found):
         if i and proof is not None and _slow(bucket):
             bounds = bounds or proof().bound()
@@ -114,10 +117,23 @@ def compare(
                 ways[way].append(loss)
     total.check(left, right)
     forward, backward = (_worst(losses) for losses in ways)
+    if in_one_piece:
+        forward, backward = _at_least_nothing(forward), _at_least_nothing(backward)
     off = left.error + right.error
     forward = replace(forward, lower=forward.lower - off, upper=max(forward.upper, least[0]) + off)
     backward = replace(backward, lower=backward.lower - off, upper=max(backward.upper, least[1]) + off)
     return Comparison(forward, backward, tuple(found), unexplored)
+
+
+def _in_one_piece(trace: Trace) -> bool:
+    """Whether a program has one path, without conditions: every group of its outputs then has all of the probability."""
+    path = trace.paths[0]
+    bare = not (path.conditions or path.loops or trace.cycles or trace.error)
+    return bare and len(trace.paths) == 1 and trace.log_unexplored == -math.inf
+
+
+def _at_least_nothing(x: Loss) -> Loss:
+    return replace(x, value=max(x.value, 0.0), lower=max(x.lower, 0.0), upper=max(x.upper, 0.0))
 
 
 def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, tuple[Layer, ...]]:
@@ -225,8 +241,8 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
     for stratum in _promising_first(group.strata, bounds):
         reached = [b.lower if b is not None else -math.inf for b in best]
         proved = bounds.known(stratum)
-        within = [as_good_as(a, b) for a, b in zip(reached, proved, strict=True)]
-        if all(within):
+        within = [as_good_as(max(a, w), b) for a, w, b in zip(reached, worth, proved, strict=True)]
+        if all(within) and None not in best:
             upper = [max(a, b) for a, b in zip(upper, proved, strict=True)]
             masses = None
             continue
