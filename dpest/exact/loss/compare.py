@@ -169,7 +169,8 @@ class _OpenStrata:
 
     def __init__(self, bucket: Bucket, group: Group, proof: Callable[[], OtherProof] | None) -> None:
         self._bucket, self._group, self._proof = bucket, group, proof
-        self._asked = sum(map(_searched, group.strata)) >= _MANY
+        searched = [s for s in group.strata if _searched(s)]
+        self._asked = len(searched) >= _MANY or any(map(_integrated, searched))
 
     def known(self, stratum: Stratum) -> tuple[float, float]:
         """The bounds of a stratum that takes a search."""
@@ -207,6 +208,12 @@ _MANY = 3  # strata that take a search: from so many on, bounds by alignments ar
 def _searched(stratum: Stratum) -> bool:
     """Whether its loss takes a search along a coordinate."""
     return any(b.dimension and not b.equal for b in stratum.blocks)
+
+
+def _integrated(stratum: Stratum) -> bool:
+    """Whether a density on one coordinate is an integral, which branch and bound encloses slowly or not at all."""
+    blocks = [b for b in stratum.blocks if b.kinds == (CoordinateKind.REAL,)]
+    return any(depth(f) for b in blocks for side in (b.left, b.right) for f in side.factors())
 
 
 OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments

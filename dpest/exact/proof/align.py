@@ -100,7 +100,7 @@ class Alignments:
             return [None]
         groups, others = (output_groups(trace.paths[0]) for trace in self._sides)
         plain = [[constant_key(x) for x in trace.paths[0].output.leaves if not is_node(x)] for trace in self._sides]
-        return [*map(tuple, groups)] if len(groups) > 1 and groups == others and plain[0] == plain[1] else [None]
+        return [*map(tuple, groups)] if groups and groups == others and plain[0] == plain[1] else [None]
 
     def _aligned(self, positions: tuple[int, ...] | None) -> tuple[Costs, Costs] | None:
         if any(trace.log_unexplored > -math.inf or trace.cycles for trace in self._sides):

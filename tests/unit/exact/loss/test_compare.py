@@ -148,7 +148,8 @@ class _Proof:
 
 
 def stratum(dimension: int, *more: int, kind: CoordinateKind = CoordinateKind.REAL) -> Any:
-    blocks = [SimpleNamespace(dimension=d, kinds=(kind,) * d, equal=False) for d in (dimension, *more)]
+    law = SimpleNamespace(factors=lambda: ())
+    blocks = [SimpleNamespace(dimension=d, kinds=(kind,) * d, equal=False, left=law, right=law) for d in (dimension, *more)]
     return SimpleNamespace(blocks=blocks, leaves=())
 
 
