@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dpest.errors import BudgetExceeded, ExactRefused
-from dpest.exact.inference.choices import Contradiction, Fork, Taken
+from dpest.exact.inference.choices import Contradiction, Decisions, Fork
 from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
@@ -82,10 +82,11 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """A leaf that is a quotient of two affine expressions of different continuous draws."""
+    """A leaf that is a quotient of two affine expressions of different continuous draws, plus a number."""
 
     top: Linear
     bottom: Linear
+    offset: Rational
 
 
 LeafValue: TypeAlias = Constant | Affine | Floor | Ratio
@@ -117,7 +118,7 @@ def expand(
     """
     done: list[Expansion] = []
     base = narrowed({}, literals) if any(map(is_node, leaves)) else {}
-    stack: list[tuple[Taken, tuple[LeafValue, ...]]] = [(Taken(tuple(literals), base, {}), ())]
+    stack: list[tuple[Decisions, tuple[LeafValue, ...]]] = [(Decisions(tuple(literals), base, {}), ())]
     while stack:
         taken, values = stack.pop()
         if len(values) == len(leaves):
@@ -176,7 +177,7 @@ def _rank(value: LeafValue) -> tuple[str, str]:
     return "~", ""
 
 
-def _options(node: Any, taken: Taken, pin: bool, ratios: bool) -> list[tuple[LeafValue, Taken]]:
+def _options(node: Any, taken: Decisions, pin: bool, ratios: bool) -> list[tuple[LeafValue, Decisions]]:
     """The values that one leaf can take, each with the conditions that lead to it."""
     if not is_node(node):
         return [(Constant(node), taken)]
@@ -186,7 +187,7 @@ def _options(node: Any, taken: Taken, pin: bool, ratios: bool) -> list[tuple[Lea
         run = Fork(pending.pop(), pending)
         with suppress(Contradiction):
             value = _leaf_value(node, run, pin, ratios)
-            out.append((value, Taken(run.literals, run.bounds, run.sides)))
+            out.append((value, Decisions(run.literals, run.bounds, run.sides)))
         if len(out) + len(pending) > MOST_CASES:
             raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
     return out
@@ -232,9 +233,9 @@ def _picked(x: Any, run: Fork) -> Any:
 
 
 def _ratio(x: Any, run: Fork, became: Became) -> Ratio | None:
-    """c * top / bottom as one quotient; None where it is none, or comes down to an affine value."""
+    """c * top / bottom, plus a number, as one quotient; None where it is none, or comes down to an affine value."""
     whole = linear(x) if is_node(x) else None
-    if whole is None or whole.constant or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
+    if whole is None or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
         return None
     ((node, c),) = whole.terms
     assert isinstance(node, Quotient)
@@ -243,7 +244,7 @@ def _ratio(x: Any, run: Fork, became: Became) -> Ratio | None:
     rounded = any(not isinstance(n, Draw) for n, _ in (*top.terms, *bottom.terms))
     if has_finitely_many_points(bottom) or len(names) < 2 or rounded:
         return None
-    return Ratio(scaled(top, c), bottom)
+    return Ratio(scaled(top, c), bottom, whole.constant)
 
 
 def _uneven(value: Linear) -> bool:

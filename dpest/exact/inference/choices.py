@@ -13,7 +13,7 @@ from dpest.trace.resolve import decide
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
+class Decisions:
     """The conditions that lead to a case, and which way the choices went that they decide, by the id of the choice."""
 
     literals: tuple[Literal, ...]
@@ -28,7 +28,7 @@ class Contradiction(Exception):
 class Fork:
     """Decides inequalities one way and queues the others."""
 
-    def __init__(self, taken: Taken, pending: list[Taken]) -> None:
+    def __init__(self, taken: Decisions, pending: list[Decisions]) -> None:
         self.literals, self.bounds, self.sides, self.pending = taken.literals, taken.bounds, taken.sides, pending
 
     def side(self, choice: Where) -> Any:
@@ -60,8 +60,8 @@ class Fork:
         self._take(left[0][1])
         return left[0][0]
 
-    def _with(self, new: tuple[Literal, ...]) -> Taken:
-        return Taken((*self.literals, *new), narrowed(self.bounds, new), self.sides)
+    def _with(self, new: tuple[Literal, ...]) -> Decisions:
+        return Decisions((*self.literals, *new), narrowed(self.bounds, new), self.sides)
 
     def _take(self, new: tuple[Literal, ...]) -> None:
         self.literals, self.bounds = (*self.literals, *new), narrowed(self.bounds, new)

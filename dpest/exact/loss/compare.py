@@ -18,7 +18,7 @@ from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Sup
 from dpest.exact.loss.mass import BothMasses, TotalMass, with_stratum
 from dpest.exact.loss.strata import REAL, Stratum
 from dpest.exact.loss.supremum import glimpse, supremum
-from dpest.exact.loss.undone import Layer, Layers, undone
+from dpest.exact.loss.undone import Layers, Taken, undone
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Trace
 
@@ -136,7 +136,7 @@ def _at_least_nothing(x: Loss) -> Loss:
     return replace(x, value=max(x.value, 0.0), lower=max(x.lower, 0.0), upper=max(x.upper, 0.0))
 
 
-def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, tuple[Layer, ...]]:
+def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, Taken]:
     """The functions that outputs of the bucket went through before they were taken off, by position."""
     return {i: layers[bucket.structure, i] for i in range(bucket.size) if (bucket.structure, i) in layers}
 
