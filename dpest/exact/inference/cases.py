@@ -187,7 +187,7 @@ def _options(node: Any, taken: Decisions, pin: bool, ratios: bool) -> list[tuple
         run = Fork(pending.pop(), pending)
         with suppress(Contradiction):
             value = _leaf_value(node, run, pin, ratios)
-            out.append((value, Decisions(run.literals, run.bounds, run.sides)))
+            out.append((value, run.taken))
         if len(out) + len(pending) > MOST_CASES:
             raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
     return out
