@@ -115,6 +115,12 @@ class BlockLaw:
         floors = [self.measures.of(p.component).log_floor for parts, _ in self.cases for p, _ in parts]
         return max(floors, default=-math.inf)
 
+    @property
+    def conditions(self) -> int:
+        """How many conditions its cases have together."""
+        parts = [(placed.component, times) for parts, _ in self.cases for placed, times in parts]
+        return sum(times * (len(c.bounds) + sum(k for _, k in c.folded)) for c, times in parts)
+
     def weights(self) -> Iterator[Component]:
         """The components that have no output."""
         return (placed.component for parts, _ in self.cases for placed, _ in parts if not placed.outputs)

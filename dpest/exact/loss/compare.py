@@ -277,7 +277,7 @@ def _promising_first(strata: Sequence[Stratum], bounds: _OpenStrata) -> list[Str
         return list(strata)
     dimension = {id(s): max((b.dimension for b in s.blocks), default=0) for s in strata}
     known = {id(s): bounds.known(s) for s in strata}
-    seen = {id(s): _by_bounds(*known[id(s)]) if max(known[id(s)]) < math.inf else _glimpsed(s) for s in strata}
+    seen = {id(s): _by_bounds(s, *known[id(s)]) if max(known[id(s)]) < math.inf else _glimpsed(s) for s in strata}
     place = {id(s): len(strata) for s in strata}
     for way in (0, 1):
         for i, s in enumerate(sorted(strata, key=lambda s: seen[id(s)][way])):
@@ -285,18 +285,22 @@ def _promising_first(strata: Sequence[Stratum], bounds: _OpenStrata) -> list[Str
     return sorted(strata, key=lambda s: (dimension[id(s)], place[id(s)]))
 
 
-Promise: TypeAlias = tuple[tuple[float, float], tuple[float, float]]  # in both directions: the smallest comes first
+Promise: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]  # in both directions: the smallest comes first
 
 
 def _glimpsed(stratum: Stratum) -> Promise:
     """What a few places show of the losses."""
     found = [glimpse(b) for b in stratum.blocks] if _searched(stratum) else []
-    return (-sum(x[0] for x in found), 0.0), (-sum(x[1] for x in found), 0.0)
+    return (-sum(x[0] for x in found),), (-sum(x[1] for x in found),)
 
 
-def _by_bounds(forward: float, backward: float) -> Promise:
-    """What the bounds let expect: of equal ones, that is reached most where the other direction has least."""
-    return (-forward, backward), (-backward, forward)
+def _by_bounds(stratum: Stratum, forward: float, backward: float) -> Promise:
+    """What the bounds let expect: of equal ones, that is reached most where the other direction has least.
+
+    Outputs that take fewer conditions are likelier, and easier to check by hand.
+    """
+    asked = sum(b.left.conditions for b in stratum.blocks)
+    return (-forward, backward, asked), (-backward, forward, asked)
 
 
 def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float]) -> list[BothWays]:

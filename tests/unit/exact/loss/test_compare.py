@@ -148,7 +148,7 @@ class _Proof:
 
 
 def stratum(dimension: int, *more: int, kind: CoordinateKind = CoordinateKind.REAL) -> Any:
-    law = SimpleNamespace(factors=lambda: ())
+    law = SimpleNamespace(factors=lambda: (), conditions=0)
     blocks = [SimpleNamespace(dimension=d, kinds=(kind,) * d, equal=False, left=law, right=law) for d in (dimension, *more)]
     return SimpleNamespace(blocks=blocks, leaves=())
 
@@ -272,6 +272,9 @@ def test_of_strata_with_equal_bounds_those_come_first_that_have_less_to_lose_the
         s.blocks[0].name = name
     proved: Any = SimpleNamespace(known=lambda s: ends[s.blocks[0].name])
     assert [s.blocks[0].name for s in _promising_first(strata, proved)] == ["b", "d", "a", "c"]
+    ends["a"] = ends["b"]
+    strata[1].blocks[0].left = SimpleNamespace(conditions=3)  # of equal ones, the likelier
+    assert [s.blocks[0].name for s in _promising_first(strata, proved)] == ["a", "d", "b", "c"]
 
 
 @pytest.mark.parametrize("easy", [(0.25, 0.5), (math.inf, 0.5), (-math.inf, 0.5)])
