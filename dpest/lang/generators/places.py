@@ -17,6 +17,7 @@ import numpy as np
 GENERATORS = (stdlib.Random, np.random.Generator, np.random.RandomState)
 _MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
 _MOST_LOOKED_AT = 1000
+_BUILT_IN = ("float", "int", "isinstance", "sum")
 _NOT_THE_AUTHORS = frozenset({"builtins", "numpy", "pandas", "scipy", "dpest", *sys.stdlib_module_names}) - {"__main__"}
 
 
@@ -114,7 +115,7 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
     yield from _items(x.__kwdefaults__ or {})
     if _home(x) not in _NOT_THE_AUTHORS:
         yield from _named(x.__globals__, names_in(x.__code__))
-        yield from (_shadow(x.__globals__, name) for name in ("float", "int", "isinstance") if _converts(x, name))
+        yield from (_shadow(x.__globals__, name) for name in _BUILT_IN if _converts(x, name))
 
 
 def held_by(function: types.FunctionType) -> Iterator[tuple[str, str, Any]]:

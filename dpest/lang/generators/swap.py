@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy._core import _methods
 
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.conversions import CONVERSIONS
@@ -34,6 +35,7 @@ from dpest.lang.generators.standins import (
     SystemGenerator,
     stand_in,
 )
+from dpest.lang.generators.sums import SUMS
 
 NAMES = ("rng", "random_state", "generator", "gen")
 
@@ -123,9 +125,9 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods)
 _LEGACY = np.random.mtrand._rand
-_STAND_INS = {**QUESTIONS, **ARRAYS, **CONVERSIONS, **MATHEMATICS, **FACTORIES}  # by the id of what they stand for
+_STAND_INS = {**QUESTIONS, **ARRAYS, **CONVERSIONS, **MATHEMATICS, **FACTORIES, **SUMS}  # by the id of what they stand for
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
 
