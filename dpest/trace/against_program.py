@@ -22,7 +22,7 @@ from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
-from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, shown_leaves, shown_output
+from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, same_family, shown_leaves, shown_output
 from dpest.trace.replay import Replay, Unusual, same_output
 from dpest.trace.valuation import Valuation, Value
 
@@ -232,21 +232,10 @@ def put(valuation: Valuation, draw: Draw, position: int, run: PlainRun) -> None:
     if position >= len(run.drawn):
         raise mismatch(run, None, f"at least {position + 1} draws, and the program made {len(run.drawn)}")
     drawn = run.drawn[position]
-    factor = _same_family(draw.law, drawn.law)
+    factor = same_family(draw.law, drawn.law)
     if factor is None:
         raise mismatch(run, None, f"{draw.law.words()} as draw {position + 1}, where the program drew {drawn.law.words()}")
     valuation.put(draw, drawn.value * factor)
-
-
-def _same_family(traced: Law, drawn: Law) -> float | None:
-    """What a number of the program's law is multiplied by to be one of the traced law.
-
-    A scale that is itself random multiplies a draw of scale 1 in the graph; in a plain run it is a number like any other.
-    """
-    if traced is drawn or traced == drawn:
-        return 1.0
-    scales = getattr(traced, "b", 0.0), getattr(drawn, "b", 0.0)
-    return scales[0] / scales[1] if type(traced) is type(drawn) and 1.0 in scales and 0.0 not in scales else None
 
 
 def compare_outputs(expected: Flat, output: Flat, valuation: Valuation, run: PlainRun) -> None:

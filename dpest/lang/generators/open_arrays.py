@@ -21,7 +21,7 @@ from dpest.lang.dist import Dist
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.narrow import check_stored
 from dpest.lang.nodes import All, Compare, Not, is_integral
-from dpest.lang.plain_numbers import PlainNumber, Truth, bare
+from dpest.lang.plain_numbers import PlainNumber, Truth, bare, on_own_numbers
 from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import Shuffled
@@ -39,7 +39,7 @@ def open_arrays() -> AbstractContextManager[bool]:
 
 def in_force() -> bool:
     """Whether arrays are open now, inside a run."""
-    return _OPEN.get() and RUN.get() is not None
+    return _OPEN.get() and RUN.get() is not None and not on_own_numbers()
 
 
 class OpenArray(np.ndarray[Any, Any]):
@@ -204,7 +204,7 @@ def opened(x: Any) -> Any:
 
 def opened_data(x: Any) -> Any:
     """The data of a mechanism with its arrays open, where they are."""
-    if not _OPEN.get():
+    if not _OPEN.get() or on_own_numbers():
         return x
     if type(x) in (list, tuple):
         return type(x)(map(opened_data, x))
