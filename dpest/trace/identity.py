@@ -32,7 +32,7 @@ _FEW_RUNS = 4  # where no code asks, and NumPy's arithmetic alone may differ: ea
 
 def check_identity(mechanism: Any, program: Callable[[Any], Flat], together: bool) -> None:
     """Raises where the program does something else on Python's and NumPy's own numbers than on those of the trace."""
-    asks = any(map(_asks, _codes(mechanism)))
+    asks = any(map(_asks, codes_of(mechanism)))
     source = NumberSource(stream(SEED))
     whose = [Own.PYTHON] if asks else [Own.PYTHON, Own.NUMPY]
     start = time.perf_counter()
@@ -43,11 +43,11 @@ def check_identity(mechanism: Any, program: Callable[[Any], Flat], together: boo
         with np.errstate(all="ignore"):
             output = program(run)
         # Truth values of Python count, those of NumPy are logical: a program is right with one of them, which is the author's.
-        if not any(_alike_on(own, run, output, program) for own in whose):
+        if not any(alike_on(own, run, output, program) for own in whose):
             raise UnsupportedOperation(_ASKS if asks else _OTHERWISE)
 
 
-def _alike_on(own: Own, run: PlainRun, output: Flat, program: Callable[[Any], Flat]) -> bool:
+def alike_on(own: Own, run: PlainRun, output: Flat, program: Callable[[Any], Flat]) -> bool:
     """Whether the same draws lead to the same output on numbers of this kind; an error of the program's counts as none."""
     again = PlainRun(NumberSource(stream(SEED)), script=run.drawn, together=run.together)
     again.outside = run.outside
@@ -83,7 +83,7 @@ def _alike(a: Any, b: Any) -> bool:
     return repr(a) == repr(b) or (isinstance(a, int | float) and isinstance(b, int | float) and a == b)
 
 
-def _codes(mechanism: Any) -> Iterator[CodeType]:
+def codes_of(mechanism: Any) -> Iterator[CodeType]:
     """The code of the author's functions: the mechanism, and what it calls by a global name, from a closure, or as a method."""
     todo: list[Any] = [mechanism]
     seen: set[int] = set()
