@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, same_family, shown_leaves, shown_output
 from dpest.trace.replay import Replay, Unusual, same_output
+from dpest.trace.rounding import check_rounding, has_functions
 from dpest.trace.valuation import Valuation, Value
 
 if TYPE_CHECKING:
@@ -82,13 +83,15 @@ def check_against_program(traced: Trace, program: RunProgram, checks: Checks) ->
     places = _Places()
     aims = _aims(traced.paths, places)
     lost = 0
-    rounds = Rounds(checks)
+    rounds = Rounds(replace(checks, runs=MOST_RUNS) if has_functions(traced.paths[:_AIMED_PATHS]) else checks)
     for i in rounds:
         aimed = i % 2 == 1
         run = PlainRun(source, aims if aimed else None, together=traced.counted)
         output = run_plainly(program, run)
         met = _Met(run, places)
         path = met.path(tree)
+        if not aimed:
+            check_rounding(run, [] if path is None or met.valuation.by_rounding else met.leaves(path))
         if met.valuation.unclear or id(path) in around:  # another round of a loop: the trace has the first one only
             continue
         rounds.compared += 1
@@ -215,13 +218,21 @@ class _Met:
                 break
         return made
 
-    def compare(self, path: Path, output: Flat) -> None:
-        """Refuse an output that the path does not say at these numbers."""
+    def leaves(self, path: Path) -> Sequence[Any]:
+        """The path's output, its draws numbered; nothing where the program made others than the path says."""
+        return path.output.leaves if self._entered(path) == len(self.run.drawn) else ()
+
+    def _entered(self, path: Path) -> int:
+        """How many draws the program makes on a path; each gets its number."""
         self._places.add(path)
         self._on = path
         for draw in path.drawn if not path.guards else ():
             self._place(draw)
-        made = self._made(path)
+        return self._made(path)
+
+    def compare(self, path: Path, output: Flat) -> None:
+        """Refuse an output that the path does not say at these numbers."""
+        made = self._entered(path)
         if made != len(self.run.drawn):
             raise mismatch(self.run, output, f"{made} draws, and the program made {len(self.run.drawn)}")
         compare_outputs(path.output, output, self.valuation, self.run)
