@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dpest.errors import BudgetExceeded, ExactRefused
-from dpest.exact.inference.choices import Contradiction, Decisions, Fork
+from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
@@ -184,7 +184,7 @@ def _options(node: Any, taken: Decisions, pin: bool, ratios: bool) -> list[tuple
     out = []
     pending = [taken]
     while pending:
-        run = Fork(pending.pop(), pending)
+        run = CaseRun(pending.pop(), pending)
         with suppress(Contradiction):
             value = _leaf_value(node, run, pin, ratios)
             out.append((value, run.taken))
@@ -193,7 +193,7 @@ def _options(node: Any, taken: Decisions, pin: bool, ratios: bool) -> list[tuple
     return out
 
 
-def _leaf_value(x: Any, run: Fork, pin: bool, ratios: bool) -> LeafValue:
+def _leaf_value(x: Any, run: CaseRun, pin: bool, ratios: bool) -> LeafValue:
     """An output value as a constant, an affine expression of draws, or a rounding of one."""
     while isinstance(x, Where):
         x = run.side(x)
@@ -221,7 +221,7 @@ def _leaf_value(x: Any, run: Fork, pin: bool, ratios: bool) -> LeafValue:
     return _rounded_value(x, value, run, became)
 
 
-def _picked(x: Any, run: Fork) -> Any:
+def _picked(x: Any, run: CaseRun) -> Any:
     """Of several values of which one is a quotient, the extreme one: quotients can be compared with numbers."""
     while isinstance(x, Extreme) and any(isinstance(n, Quotient) for n in ancestors(*x.values)):
         best, *others = x.values
@@ -232,7 +232,7 @@ def _picked(x: Any, run: Fork) -> Any:
     return x
 
 
-def _ratio(x: Any, run: Fork, became: Became) -> Ratio | None:
+def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | None:
     """c * top / bottom, plus a number, as one quotient; None where it is none, or comes down to an affine value."""
     whole = linear(x) if is_node(x) else None
     if whole is None or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
@@ -306,7 +306,7 @@ def _nearby(x: Rational) -> Rational:
     return near if abs(near - x) <= exact(2) ** -50 * abs(x) else x
 
 
-def _rounded_value(x: Any, value: Linear, run: Fork, became: Became) -> LeafValue:
+def _rounded_value(x: Any, value: Linear, run: CaseRun, became: Became) -> LeafValue:
     """A value in which a rounding occurs: beside it only values with finitely many points, taken one by one."""
     loose = [(n, c) for n, c in value.terms if not has_finitely_many_points(linear(n))]
     if not loose and (len(value.terms) > 1 or meets_halves(value.terms[0][0], run, became)):

@@ -29,7 +29,7 @@ class Contradiction(Exception):
     """The conditions taken so far cannot hold together."""
 
 
-class Fork:
+class CaseRun:
     """Decides inequalities one way and queues the others."""
 
     def __init__(self, taken: Decisions, pending: list[Decisions]) -> None:

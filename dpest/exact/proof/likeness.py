@@ -15,7 +15,7 @@ from dpest.laws.law import Law
 
 
 @dataclass(frozen=True)
-class _Form:
+class _NumberedForm:
     """A region as numbers, which are equal for what is equal: most regions differ in their constants alone."""
 
     number: int  # of its conditions and released values but for their constants, in their order, and of its laws
@@ -38,7 +38,7 @@ class Likenesses:
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
-        self._forms: dict[int, tuple[Region, _Form]] = {}  # by id, which is another region's once the region is gone
+        self._forms: dict[int, tuple[Region, _NumberedForm]] = {}  # by id, which is another region's once the region is gone
         self._layouts: dict[tuple[int, int], _Layout | None] = {}
 
     def key(self, source: Region, target: Region) -> Hashable | None:
@@ -67,11 +67,11 @@ class Likenesses:
     def _number(self, x: Hashable) -> int:
         return self._numbers.setdefault(x, len(self._numbers))
 
-    def _form(self, region: Region) -> _Form:
+    def _form(self, region: Region) -> _NumberedForm:
         known = self._forms.get(id(region))
         if known is None:
             terms, released = tuple(r.terms for r in region.rows), tuple(r.terms for r in region.released)
-            form = _Form(
+            form = _NumberedForm(
                 self._number(("form", terms, released, region.laws)),
                 self._number(("partner", frozenset(terms), released, region.key)),
                 tuple([self._number((r.constant, r.strict)) for r in region.rows]),

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from dpest.numerics.rationals import ZERO, Rational
 
-Rows = Sequence[tuple[Mapping[int, Rational], Rational, bool]]  # (terms, bound, equality)
+Constraints = Sequence[tuple[Mapping[int, Rational], Rational, bool]]  # (terms, bound, equality)
 
 
 class Contradicted(Exception):
@@ -24,7 +24,7 @@ class Contradicted(Exception):
 class Presolved:
     """A program with what it settles taken out: `fixed` columns, tighter `lows`, and the `rows` that are left."""
 
-    def __init__(self, costs: Sequence[Rational], lows: Sequence[Rational | None], rows: Rows) -> None:
+    def __init__(self, costs: Sequence[Rational], lows: Sequence[Rational | None], rows: Constraints) -> None:
         self.fixed: dict[int, Rational] = {}
         self.lows = list(lows)
         self._costs = costs
