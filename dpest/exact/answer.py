@@ -49,7 +49,9 @@ def estimate_exactly(
     with collector_paused(), _within_doubles():
         try:
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
-                return _estimate(mechanism, pairs, params, LIMITS, seen)
+                found = _estimate(mechanism, pairs, params, LIMITS, seen)
+                seen.clear()  # before the collector is back: what dies by itself need not be looked at
+                return found
         except (ExactRefused, RecursionError) as refusal:
             if not seen or keeping_sides() is not Sides.AS_NEEDED or not is_rewritten(mechanism) or not any(map(_forked, seen)):
                 raise
@@ -107,6 +109,7 @@ def _estimate(
         seen += sides
         comparison = aligned_comparison(sides[0], sides[1], measures)
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params, limits)), comparison))
+    measures.forget()
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
         epsilon=worst.epsilon,

@@ -345,7 +345,16 @@ def ancestors(*roots: Any) -> Iterator[Node]:
 
 def draws_of(*roots: Any) -> list[Draw]:
     """The draws that the roots depend on, in no particular order."""
-    return [n for n in ancestors(*roots) if isinstance(n, Draw)]
+    found: list[Draw] = []
+    seen: set[int] = set()
+    stack = [r for r in roots if is_node(r)]
+    while stack:  # as `ancestors`, which hands out every node: graphs are walked for their draws again and again
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            found += [node] if isinstance(node, Draw) else []
+            stack += [c for c in children(node) if is_node(c)]
+    return found
 
 
 def selected(condition: Any, yes: Any, no: Any) -> Any:

@@ -99,6 +99,11 @@ class Panels(Continuous):
             return np.log(np.maximum(2 * self._half * self.coefficients[:, 0], 0.0)) + self.offsets
 
     @cached_property
+    def _log_largest(self) -> Floats:
+        """ln of a panel's mass, or of its largest density where that is more."""
+        return np.maximum(self._log_panel, np.where(self.coefficients[:, 0] > 0, self.offsets, -np.inf))
+
+    @cached_property
     def _below(self) -> Floats:
         return np.concatenate([[-np.inf], np.logaddexp.accumulate(self._log_panel)])
 
@@ -134,25 +139,41 @@ class Panels(Continuous):
         density goes on falling.
         """
         x = np.asarray(x, float)
-        at, _ = self._locate(np.clip(x, *self._ends))
-        whole = np.maximum(self._log_panel, np.where(self.coefficients[:, 0] > 0, self.offsets, -np.inf))[at]
+        low, high = self._ends
+        at = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.edges) - 2)
         known = np.where(np.isfinite(log_value), log_value, np.inf)
-        inside = (self.relative_error + 2e-15) * np.exp(np.clip(whole - known, 0.0, 700.0))
+        inside = (self.relative_error + 2e-15) * np.exp(np.clip(self._log_largest[at] - known, 0.0, 700.0))
+        within = (x >= low) & (x <= high)
+        if within.all() and not any(self.guessed):
+            return inside
         deep = _SLOPE_ERROR * np.where(np.isfinite(log_value), np.abs(log_value), 0.0)
         for sign, end, tail, guessed in zip((-1, 1), self._ends, self.tails, self.guessed, strict=True):
             if tail and guessed:
                 deep = np.where(sign * x > sign * end, np.exp(np.clip(tail[0] - known, 0.0, 700.0)), deep)
                 inside = inside + np.exp(np.minimum(tail[0] - math.log(-tail[1]) - known, 700.0))  # all mass beyond the end
-        return np.where((x >= self.edges[0]) & (x <= self.edges[-1]), inside, deep)
+        return np.where(within, inside, deep)
+
+    @cached_property
+    def _below_open(self) -> Floats:
+        """ln of the mass below each edge, with what lies beyond an open left end."""
+        before = -np.inf if self.tails[0] is None else _whole_tail(self.tails[0])
+        return np.asarray(np.logaddexp.accumulate(np.concatenate([[before], self._log_panel])))
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
-        inside = np.clip(x, *self._ends)
-        i, z = self._locate(inside)
+        low, high = self._ends
+        left, right = self.tails
+        i, z = self._locate(np.clip(x, low, high))
         with np.errstate(divide="ignore"):
             part = np.log(np.maximum(_series(self._antiderivative, i, z), 0.0)) + self.offsets[i]
-        inner = np.where(x > self._ends[0], np.logaddexp(self._below[i], part), -np.inf)
-        return self._with_tails(inner, np.full(x.shape, -np.inf), x)
+        out = np.logaddexp(self._below_open[i], part)
+        if np.any(x <= low):
+            tail = -np.inf if left is None else _whole_tail(left) + left[1] * (low - np.minimum(x, low))
+            out = np.where(x <= low, tail, out)
+        if right is not None and np.any(x > high):
+            beyond = _tail_mass(right, np.zeros(x.shape), x - high)
+            out = np.where(x > high, np.logaddexp(self._below_open[-1], beyond), out)
+        return out
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
@@ -211,6 +232,11 @@ class Panels(Continuous):
         return self.name
 
 
+def _whole_tail(tail: tuple[float, float]) -> float:
+    """ln of the mass beyond an open end."""
+    return tail[0] - math.log(-tail[1])
+
+
 def _tail_mass(tail: tuple[float, float], near: Floats, far: Floats) -> Floats:
     """ln of the mass between two distances beyond an open end."""
     log_end, slope = tail
@@ -239,11 +265,11 @@ def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
         waves = np.cos(np.arccos(z)[..., None] * np.arange(chebyshev.shape[1]))
         return np.asarray(np.einsum("...k,...k->...", waves, chebyshev[at]))
     b1 = b2 = np.zeros(z.shape)
-    columns = np.ascontiguousarray(chebyshev.T)
+    own = chebyshev.T[:, at]
     twice = 2 * z
-    for k in range(columns.shape[0] - 1, 0, -1):
-        b1, b2 = columns[k][at] + twice * b1 - b2, b1
-    return np.asarray(columns[0][at] + z * b1 - b2)
+    for c in own[:0:-1]:
+        b1, b2 = c + twice * b1 - b2, b1
+    return np.asarray(own[0] + z * b1 - b2)
 
 
 def tabulate(

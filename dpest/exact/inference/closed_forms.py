@@ -30,8 +30,9 @@ _NEAR = 1e-12  # a sum of shapes that is so near to a whole number is meant to b
 def with_closed_forms(traced: Trace) -> Trace:
     """The same law, with one draw in place of every such value; raises `ExactRefused` where a share is left alone."""
     paths = tuple(_with_sums(_with_floors(path)) for path in traced.paths)
-    for path in paths:
-        for draw in draws_of(*path.output.leaves, *(d for x in path.conditions for d, _ in x.terms)):
+    asked = {id(x): x for path in paths for x in path.conditions}  # paths share their conditions
+    for roots in (*(path.output.leaves for path in paths), [d for x in asked.values() for d, _ in x.terms]):
+        for draw in draws_of(*roots):
             if _share(draw) and draw.law.name == "gamma" and draw.law.shapes[0] < 1:  # type: ignore[attr-defined]
                 raise ExactRefused("a gamma draw with a shape below 1 that is no share of a sum: its density has a pole")
     return replace(traced, paths=paths)

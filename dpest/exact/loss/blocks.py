@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.component import Component, Parts, Placed
-from dpest.exact.inference.eliminate import Measure, eliminate
+from dpest.exact.inference.eliminate import Measure, eliminate, eliminate_together
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.stars import Spokes
@@ -45,6 +45,16 @@ class Measures(Memo):
         if found is None:
             found = self.known[component] = eliminate(component)
         return found
+
+    def prepare(self, components: Iterable[Component]) -> None:
+        """Works out what will be asked for, as far as it is quicker together."""
+        self.known.update(eliminate_together([c for c in components if c not in self.known]))
+
+    def forget(self) -> None:
+        """Lets go of everything."""
+        super().forget()
+        self.known.clear()
+        self.spokes.clear()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +114,16 @@ class BlockLaw:
         """The log density below which nothing is claimed."""
         floors = [self.measures.of(p.component).log_floor for parts, _ in self.cases for p, _ in parts]
         return max(floors, default=-math.inf)
+
+    @property
+    def conditions(self) -> int:
+        """How many conditions its cases have together."""
+        parts = [(placed.component, times) for parts, _ in self.cases for placed, times in parts]
+        return sum(times * (len(c.bounds) + sum(k for _, k in c.folded)) for c, times in parts)
+
+    def weights(self) -> Iterator[Component]:
+        """The components that have no output."""
+        return (placed.component for parts, _ in self.cases for placed, _ in parts if not placed.outputs)
 
     def factors(self) -> Iterator[Factor]:
         """The factors that the law is made of."""

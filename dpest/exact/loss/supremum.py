@@ -49,8 +49,11 @@ def glimpse(block: Block) -> tuple[float, float]:
     """What a few places show of the block's loss in both directions: where to look first, and no more."""
     if block.equal or isinstance(block.left, RatioSide) or block.kinds != (CoordinateKind.REAL,):
         return 0.0, 0.0
-    kinks = line_kinks(block)
-    steps = block.widest * _GLIMPSED
+    return block.left.measures.once(("glimpse", block.left.key, block.right.key), None, lambda: _glimpsed(block))
+
+
+def _glimpsed(block: Block) -> tuple[float, float]:
+    kinks, steps = line_kinks(block), block.widest * _GLIMPSED
     logs = logs_at(block, np.concatenate([kinks[0] - steps, 0.5 * (kinks[1:] + kinks[:-1]), kinks[-1] + steps])[:, None])
     ratio = logs.ratio[np.isfinite(logs.ratio)]
     return (float(ratio.max()), float(-ratio.min())) if ratio.size else (0.0, 0.0)
@@ -67,7 +70,7 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
     if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return moved_vector(block) or on_space(block)
+        return moved_vector(block) or on_space(block, worth)
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))

@@ -6,9 +6,12 @@ all pivots here, and so does its import.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from dpest.numerics.rationals import ONE, ZERO, Rational
+
+SparseRow = dict[int, Rational]
 
 _MOST_PIVOTS = 2_000  # in rationals, whose digits grow with each: beyond, the question stays undecided
 
@@ -24,18 +27,19 @@ def cheapest(
     places, width = _places(lows)
     table = []
     for terms, bound, equality in rows:
-        row = [ZERO] * width
+        row: SparseRow = {}
         for j, c in terms.items():
             for place, sign in places[j]:
-                row[place] += sign * c
+                row[place] = sign * c
         right = bound - sum((c * low for j, c in terms.items() if (low := lows[j]) is not None), ZERO)
         table.append((row, right, equality))
-    solved = _Tableau(table, width).solve(_spread(costs, places, width))
+    spread = {place: sign * cost for j, cost in enumerate(costs) for place, sign in places[j] if cost}
+    solved = _Tableau(table, width).solve(spread)
     if solved is None:
         return None
     out = []
     for j, low in enumerate(lows):
-        value = sum((sign * solved[place] for place, sign in places[j]), ZERO)
+        value = sum((sign * solved.get(place, ZERO) for place, sign in places[j]), ZERO)
         out.append(value if low is None else value + low)
     return out
 
@@ -49,81 +53,87 @@ def _places(lows: Sequence[Rational | None]) -> tuple[list[list[tuple[int, Ratio
     return out, width
 
 
-def _spread(costs: Sequence[Rational], places: Sequence[Sequence[tuple[int, Rational]]], width: int) -> list[Rational]:
-    out = [ZERO] * width
-    for j, cost in enumerate(costs):
-        for place, sign in places[j]:
-            out[place] = sign * cost
-    return out
-
-
 class _Tableau:
-    """Rows of equations with a basis; columns: unknowns, surpluses, artificial ones, the right side."""
+    """Rows of equations with a basis; columns: unknowns, surpluses, artificial ones. What is not in a row is zero."""
 
-    def __init__(self, given: Sequence[tuple[list[Rational], Rational, bool]], width: int) -> None:
-        surplus = sum(not equality for _, _, equality in given)
-        self.real = width + surplus
-        total = self.real + len(given)
-        self.rows: list[list[Rational]] = []
+    def __init__(self, given: Sequence[tuple[SparseRow, Rational, bool]], width: int) -> None:
+        self.real = width + sum(not equality for _, _, equality in given)
+        self.rows: list[SparseRow] = []
+        self.right: list[Rational] = []
         self.basis: list[int] = []
         k = width
-        for i, (row, right, equality) in enumerate(given):
-            full = [*row, *[ZERO] * (total - width), right]
+        for i, (terms, right, equality) in enumerate(given):
+            row = {j: c for j, c in terms.items() if c}
             if not equality:
-                full[k] = -ONE
+                row[k] = -ONE
                 k += 1
             if right < 0:
-                full = [-x for x in full]
+                row = {j: -c for j, c in row.items()}
             # A surplus that has become positive starts in the basis: no artificial column is needed there.
-            start = k - 1 if not equality and full[k - 1] == 1 else self.real + i
-            full[start] = ONE
-            self.rows.append(full)
+            start = k - 1 if not equality and row[k - 1] == 1 else self.real + i
+            row[start] = ONE
+            self.rows.append(row)
+            self.right.append(abs(right))
             self.basis.append(start)
         self.pivots = 0
 
-    def solve(self, costs: list[Rational]) -> list[Rational] | None:
-        """The values of the unknowns; None where the rows contradict each other."""
-        size = len(self.rows[0]) - 1 if self.rows else len(costs)
-        first = [ZERO] * self.real + [ONE] * (size - self.real)
-        if any(b >= self.real for b in self.basis):
-            self._improve(first, size)
-            if any(b >= self.real and row[-1] for b, row in zip(self.basis, self.rows, strict=True)):
+    def solve(self, costs: SparseRow) -> SparseRow | None:
+        """The values of the unknowns that are not zero; None where the rows contradict each other."""
+        artificial = [b for b in self.basis if b >= self.real]
+        if artificial:
+            self._improve(dict.fromkeys(artificial, ONE), math.inf)
+            if any(b >= self.real and value for b, value in zip(self.basis, self.right, strict=True)):
                 return None
             self._drop_artificial()
-        self._improve([*costs, *[ZERO] * (size - len(costs))], self.real)
-        out = [ZERO] * len(costs)
-        for b, row in zip(self.basis, self.rows, strict=True):
-            if b < len(costs):
-                out[b] = row[-1]
-        return out
+        self._improve(costs, self.real)
+        return dict(zip(self.basis, self.right, strict=True))
 
-    def _improve(self, costs: list[Rational], width: int) -> None:
+    def _improve(self, costs: SparseRow, width: float) -> None:
+        reduced = dict(costs)
+        for b, row in zip(self.basis, self.rows, strict=True):
+            if b in costs:
+                _subtract(reduced, costs[b], row)
         while True:
-            priced = [(costs[b], row) for b, row in zip(self.basis, self.rows, strict=True) if costs[b]]
-            enter = next((j for j in range(width) if costs[j] < sum((c * row[j] for c, row in priced), ZERO)), None)
+            enter = min((j for j, x in reduced.items() if x < 0 and j < width), default=None)
             if enter is None:
                 return
-            ratios = [(row[-1] / row[enter], self.basis[i], i) for i, row in enumerate(self.rows) if row[enter] > 0]
+            column = [(i, x) for i, row in enumerate(self.rows) if (x := row.get(enter, ZERO)) > 0]
             self.pivots += 1
-            if not ratios or self.pivots > _MOST_PIVOTS:
+            if not column or self.pivots > _MOST_PIVOTS:
                 raise Undecided
-            self._pivot(min(ratios)[2], enter)
+            i = min((self.right[i] / x, self.basis[i], i) for i, x in column)[2]
+            self._pivot(i, enter)
+            _subtract(reduced, reduced[enter], self.rows[i])
 
     def _drop_artificial(self) -> None:
         """Takes artificial columns out of the basis, or their rows away where they say nothing new."""
         for i in reversed(range(len(self.rows))):
             if self.basis[i] >= self.real:
-                enter = next((j for j in range(self.real) if self.rows[i][j]), None)
+                enter = min((j for j in self.rows[i] if j < self.real), default=None)
                 if enter is None:
-                    del self.rows[i], self.basis[i]
+                    del self.rows[i], self.right[i], self.basis[i]
                 else:
                     self._pivot(i, enter)
 
     def _pivot(self, i: int, enter: int) -> None:
         lead = self.rows[i][enter]
-        own = self.rows[i] = [x / lead if x else x for x in self.rows[i]]
+        if lead != 1:
+            self.rows[i] = {j: x / lead for j, x in self.rows[i].items()}
+            self.right[i] /= lead
+        own, value = self.rows[i], self.right[i]
         for k, row in enumerate(self.rows):
-            factor = row[enter]
-            if k != i and factor:
-                self.rows[k] = [x - factor * y if y else x for x, y in zip(row, own, strict=True)]
+            if k != i and enter in row:
+                factor = row[enter]
+                _subtract(row, factor, own)
+                self.right[k] -= factor * value
         self.basis[i] = enter
+
+
+def _subtract(row: SparseRow, factor: Rational, other: SparseRow) -> None:
+    """Takes a multiple of one row from another; what becomes zero is left out."""
+    for j, x in other.items():
+        rest = row.get(j, ZERO) - factor * x
+        if rest:
+            row[j] = rest
+        else:
+            row.pop(j, None)
