@@ -61,7 +61,7 @@ class Draw:
 
     law: Law
     origin: Origin | None = None
-    made_of: Polar | None = None  # two other draws, of which it is made together
+    made_of: Polar | Turns | None = None  # other draws, of which it is made in a way that is not monotone
     derived: Derived = field(default_factory=lambda: Derived())
 
 
@@ -121,11 +121,40 @@ class Polar:
     start: Rational
     turned: str
 
-    def value(self, u: float, v: float) -> float:
+    @property
+    def parts(self) -> tuple[Draw, ...]:
+        """The draws that it is made of."""
+        return self.radius, self.angle
+
+    def value(self, u: Any, v: Any) -> float:
         """The draw's value."""
-        inner = float(self.factor) * u + float(self.offset)
+        inner = float(self.factor) * float(u) + float(self.offset)
         length = math.sqrt(-float(self.spread) * math.log(inner)) if inner > 0 else math.inf
-        return length * float(getattr(math, self.turned)(float(self.slope) * v + float(self.start)))
+        return length * float(getattr(math, self.turned)(float(self.slope) * float(v) + float(self.start)))
+
+
+@dataclass(frozen=True)
+class Turns:
+    """factor * draw without its whole turns: between 0 and 1, or one of `steps` whole numbers where the draw is one."""
+
+    draw: Draw
+    factor: Rational
+
+    @property
+    def parts(self) -> tuple[Draw, ...]:
+        """The draws that it is made of."""
+        return (self.draw,)
+
+    @property
+    def steps(self) -> int:
+        """In how many steps a turn is made by whole numbers."""
+        return int(self.factor.denominator)
+
+    def value(self, x: Any) -> Any:
+        """The draw's value, exact."""
+        turned = self.factor * exact(x)
+        left = turned - turned.numerator // turned.denominator
+        return left * self.steps if self.draw.law.discrete else left
 
 
 # The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).

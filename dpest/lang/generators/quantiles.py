@@ -60,4 +60,7 @@ def _at(values: list[Any], p: float, method: str) -> Any:
     return below * (1 - share) + ranked(values, high) * share
 
 
-QUANTILES: dict[int, Any] = {id(np.quantile): _standing_for(np.quantile, 1.0), id(np.percentile): _standing_for(np.percentile, 100.0)}
+QUANTILES: dict[int, Any] = {
+    id(np.quantile): _standing_for(np.quantile, 1.0),
+    id(np.percentile): _standing_for(np.percentile, 100.0),
+}
