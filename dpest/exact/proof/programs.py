@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpest.exact.proof.simplex import Undecided, cheapest
 from dpest.numerics.rationals import ZERO, Rational, exact
+from dpest.numerics.simplex import Undecided, cheapest
 
 Combination = Mapping[int, Rational]  # column -> coefficient
 
