@@ -20,11 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.curves.cells import ROUND, Losses
+from dpest.numerics.effort import spend
 from dpest.numerics.logspace import Floats, log_sum
 
 GUARD = 1e-13  # relative distance from a grid point within which a loss counts as on it; it goes into the bracket
 _ROUNDS = 60
 _SPARE = 1e-15  # relative: more than the roundings of a mass that is moved, in the direction that is safe
+_COST = 5  # evaluations of a density that take about as long as one loss here, by measurement
 _FURTHEST = 1000  # knots from the smallest loss that may be merged there; without a place among them the price is a step
 Ints = npt.NDArray[np.int64]
 
@@ -44,6 +46,7 @@ def contracted(losses: Losses, step: float, offset: float, order: float = 1.0) -
     Two lists are made, both lower bounds: one that keeps the expectation of x and one that does not. The one with the larger
     moment of this order is the sharper one for sums under such a tilt.
     """
+    spend(_COST * losses.loss.size)
     size = float(np.abs(losses.loss).max(initial=0.0)) + abs(offset)
     guard = GUARD * (size + step) + 3.03 * losses.doubt  # a lattice is laid through losses that may be off by as much
     moved = losses.loss - offset

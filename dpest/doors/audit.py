@@ -18,7 +18,7 @@ from dpest.inputs.question import check_executor, check_keywords, check_progress
 from dpest.run.checkpoint import Checkpoint
 from dpest.run.executors import opened
 from dpest.run.fingerprint import fingerprint
-from dpest.run.progress import shown
+from dpest.run.progress import showing
 from dpest.run.streams import resolve_seed, stream
 from dpest.sampling.audit_result import AuditResult
 from dpest.sampling.audit_witness import AuditWitness
@@ -107,7 +107,7 @@ def audit(
     check_keywords(mechanism, keywords, audit)
     source = as_traced(sampler(mechanism, params=parameters, timeout=timeout, errors=errors), chosen[0].left)
     inputs, places = distinct_inputs(chosen)
-    with opened(executor) as pool, shown(progress) as show:
+    with opened(executor) as pool, showing(progress) as show:
         notes = probe(source, inputs, used, pool)
         source = _narrowed(replace(source, width=width(source, inputs[0], used)), inputs, used)
         store = None if checkpoint is None else Checkpoint(checkpoint, _identity(source, chosen, settings, used))

@@ -131,7 +131,7 @@ def _estimate(
         paths = max(paths, *(len(t.paths) for t in sides))
         seen += sides
         comparison = aligned_comparison(sides[0], sides[1], measures)
-        found.append((pair_result(pair, comparison, _again(mechanism, pair, params)), comparison))
+        found.append((pair_result(pair, comparison, _again(mechanism, pair, params, limits)), comparison))
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
         epsilon=worst.epsilon,
@@ -211,9 +211,15 @@ def _traced(
     return known[key]
 
 
-def _again(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]) -> Callable[[], Comparison]:
-    """The pair's comparison, on demand."""
-    return lambda: compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))
+def _again(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any], limits: Limits) -> Callable[[], Comparison]:
+    """The pair's comparison, on demand, traced in the way that gave the answer."""
+    kept = keeping_sides()
+
+    def compared() -> Comparison:
+        with sides_kept(kept):
+            return compare(trace(mechanism, pair.left, params, limits), trace(mechanism, pair.right, params, limits))
+
+    return compared
 
 
 def pair_result(pair: Pair, comparison: Comparison, again: Callable[[], Comparison]) -> PairResult:

@@ -88,6 +88,17 @@ class Elementary:
     kind: Kind
     parameter: Rational | None = None
 
+    def words(self, inner: str) -> str:
+        """The function around a text."""
+        p = self.parameter
+        plain = f"{self.kind.value}({inner})" if p is None else f"{self.kind.value}{float(p):g}({inner})"
+        return {
+            Kind.RECIPROCAL: f"1/{inner}",
+            Kind.EXP: f"exp({inner})" if p is None else f"{float(p):g}**{inner}",
+            Kind.POWER: f"{inner}**{float(p or 0):g}",
+            Kind.ODD: f"{inner}**{float(p or 0):g}",
+        }.get(self.kind, plain)
+
     @property
     def domain(self) -> Ends:
         """The ends of the interval on which it is defined; None for an infinite one."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 
-from dpest.errors import NotCovered, OutOfTime
+from dpest.errors import BudgetExceeded, NotCovered
+from dpest.numerics.bracket import Bracketed
+from dpest.numerics.effort import counted_effort
 from dpest.report.verdict import Verdict
 from dpest.results import Profile, Result
-from dpest.run.deadline import deadline
 
-PROFILE_POINTS = 41  # of a drawn curve: more are not seen
-FEWEST_POINTS = 7  # of a drawn curve: fewer would show corners that are not there
-PROFILE_SECONDS = 3.0  # for one picture of a report; slower curves get fewer points, or none
+POINTS = (7, 13, 25, 49)  # of a drawn curve: fewer would show corners that are not there, more are not seen
+PICTURE_WORK = 300_000  # steps of about ten microseconds: curves that take more get fewer points, or after twice that none
 
 
 @dataclass(frozen=True)
@@ -77,34 +76,25 @@ class Report:
 
 
 def profile_points(result: Result) -> tuple[ProfilePoint, ...]:
-    """delta(epsilon) of the worst pair from 0 to just past the loss; empty where it is not covered or takes too long."""
+    """delta(epsilon) of the worst pair from 0 to just past the loss; empty where it is not covered or takes too much work."""
     profile = next((p.profile for p in result.pairs if p.pair == result.pair), None)
     if profile is None:
         return ()
+    drawn: list[tuple[float, Bracketed]] = []
     try:
-        with deadline(3 * PROFILE_SECONDS):
-            count = _affordable(profile)
-            end = _profile_end(result.epsilon, profile) if count else 0.0
-            grid = [end * i / (count - 1) for i in range(count)]
-            found = [profile.delta(e) for e in grid]
-    except (NotCovered, OutOfTime):
+        with counted_effort(2 * PICTURE_WORK) as effort:
+            profile.delta(0.0)
+            end = _profile_end(result.epsilon, profile)
+            start = effort.work  # on what all points share
+            for count in POINTS:  # each has the points of the one before, which are known then
+                drawn = [(e, profile.delta(e)) for e in (end * i / (count - 1) for i in range(count))]
+                if effort.work - start > PICTURE_WORK // 3:
+                    break  # the next would take about twice as much again
+    except NotCovered:
         return ()
-    return tuple(ProfilePoint(e, float(d), d.lower, d.upper) for e, d in zip(grid, found, strict=True))
-
-
-def _affordable(profile: Profile) -> int:
-    """How many points a picture may take; the first evaluation may do work that later ones reuse."""
-    first, again = _seconds(profile), 0.0
-    if first < PROFILE_SECONDS:
-        again = _seconds(profile)
-    count = int(PROFILE_SECONDS / max(again or first, 1e-9))
-    return 0 if count < FEWEST_POINTS else min(count, PROFILE_POINTS)
-
-
-def _seconds(profile: Profile) -> float:
-    start = time.perf_counter()
-    profile.delta(0.0)
-    return time.perf_counter() - start
+    except BudgetExceeded:
+        pass
+    return tuple(ProfilePoint(e, float(d), d.lower, d.upper) for e, d in drawn)
 
 
 def _profile_end(epsilon: float, profile: Profile) -> float:

@@ -25,13 +25,13 @@ def silent(done: int, total: int, message: str) -> None:
 
 
 @contextmanager
-def shown(progress: Any) -> Iterator[Progress]:
-    """Where progress goes: None or True is a bar, False is nothing, a function is called."""
-    if progress is None or progress is True:
-        with Bar() as bar:
+def showing(progress: Progress | bool | None, unit: str = "samples") -> Iterator[Progress]:
+    """What work in these units reports to: a bar on a terminal, a bar wherever it is asked for, a callback or nothing."""
+    if progress is True or (progress is None and sys.stderr.isatty()):
+        with Bar(unit=unit) as bar:
             yield bar
     else:
-        yield silent if progress is False else progress
+        yield progress if callable(progress) else silent
 
 
 class Bar:
@@ -93,16 +93,6 @@ class Bar:
         elif self._shown and self._stream.isatty():
             self._stream.write("\r\x1b[2K")
             self._stream.flush()
-
-
-@contextmanager
-def showing(progress: Progress | bool | None, unit: str) -> Iterator[Progress]:
-    """What work in these units reports to: a bar on a terminal, a bar wherever it is asked for, a callback or nothing."""
-    if progress is True or (progress is None and sys.stderr.isatty()):
-        with Bar(unit=unit) as bar:
-            yield bar
-    else:
-        yield progress if callable(progress) else silent
 
 
 def _words(done: int, total: int, message: str, seconds: float, unit: str) -> str:

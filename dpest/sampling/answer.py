@@ -16,7 +16,7 @@ from dpest.run.checkpoint import Checkpoint, stored_identity
 from dpest.run.chunks import Chunks, Gathered, Work, run_chunks
 from dpest.run.executors import Automatic, opened
 from dpest.run.fingerprint import fingerprint
-from dpest.run.progress import Progress, shown
+from dpest.run.progress import Progress, showing
 from dpest.run.streams import resolve_seed
 from dpest.sampling.conclude import conclude
 from dpest.sampling.gathering import (
@@ -65,7 +65,7 @@ def estimate_by_sampling(
     samples, confidence = check_samples(samples, _FEWEST_SAMPLES), check_confidence(confidence)
     sampler = TracedSampler(mechanism, params) if callable(mechanism) else mechanism
     with ExitStack() as stack:
-        show = stack.enter_context(shown(progress))
+        show = stack.enter_context(showing(progress))
         seed = _seed(seed, checkpoint)
         question = SamplingQuestion.of(sampler, pairs, seed)
         store = _opened_store(checkpoint, mechanism, params, pairs, seed, samples, stack)

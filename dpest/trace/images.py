@@ -11,12 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import Draw, Function, Linear, Origin, Polar, combine, linear, scaled
+from dpest.lang.nodes import Draw, Function, Linear, Origin, Polar, combine, linear
 from dpest.lang.origins import is_joined, on_base, root
-from dpest.lang.spans import span
 from dpest.laws.images import image
 from dpest.laws.law import Continuous
-from dpest.numerics.elementary import Elementary, Kind, TooFar
+from dpest.numerics.elementary import Elementary, TooFar
 from dpest.numerics.rationals import ONE, Rational
 from dpest.trace.literal import Literal
 
@@ -33,9 +32,6 @@ def image_of(node: Function, inner: Linear) -> Linear:
 
 
 def _image(draw: Draw, factor: Rational, offset: Rational, function: Elementary) -> Linear:
-    if function.kind is Kind.RECIPROCAL:
-        return _one_over(draw, factor, offset)
-
     def make() -> Linear:
         assert isinstance(draw.law, Continuous)
         made = image(draw.law, factor, offset, function)
@@ -44,19 +40,6 @@ def _image(draw: Draw, factor: Rational, offset: Rational, function: Elementary)
 
     found: Linear = draw.derived.once((function, factor, offset), make)
     return found
-
-
-def _one_over(draw: Draw, factor: Rational, offset: Rational) -> Linear:
-    """One over a value that lies on one side of zero: a power of its size."""
-    low, high = span(Linear(((draw, factor),), offset))
-    if low is not None and low >= 0:
-        return _image(draw, factor, offset, _INVERTED)
-    if high is not None and high <= 0:
-        return scaled(_image(draw, -factor, -offset, _INVERTED), -1)
-    raise ExactRefused("one over a random value that may be on either side of zero, used in further arithmetic")
-
-
-_INVERTED = Elementary(Kind.POWER, -ONE)
 
 
 _BESIDE = "noise that another value is made of (a Gaussian one, a remainder) is used beside it"

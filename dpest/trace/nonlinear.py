@@ -21,7 +21,7 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.spans import is_absolute
-from dpest.numerics.elementary import RECIPROCAL, SQUARE, Elementary, Kind
+from dpest.numerics.elementary import SQUARE, Elementary, Kind
 from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.atomic import has_finitely_many_points
 from dpest.trace.functions import NotFinite, numeric
@@ -67,7 +67,7 @@ def _function(node: Function, path: OnPath, became: dict[int, Any]) -> Linear:
 def _quotient(left: Any, right: Any, path: OnPath) -> Linear:
     bottom = path.affine(right)
     if not has_finitely_many_points(bottom):
-        return quotient(path.affine(left), bottom)
+        return quotient(path.affine(left), bottom, lambda x: path.decide(Compare(Relation.GT, x)))
     divisor = exact(path.pinned(right, "a division by a random value"))
     if not divisor:
         raise ExactRefused("a division by a random value that may be zero")
@@ -91,8 +91,11 @@ def known_product(left: Any, right: Any) -> Linear | None:
     return folded(left, right) or gaussian_of(left, right)
 
 
-def quotient(top: Linear, bottom: Linear) -> Linear:
-    """top / bottom, where both are affine in one and the same continuous draw, or the top is a number."""
+def quotient(top: Linear, bottom: Linear, positive: Callable[[Linear], bool]) -> Linear:
+    """top / bottom, where both are affine in one and the same continuous draw, or the top is a number.
+
+    `positive` decides whether an affine expression is positive.
+    """
     if len(bottom.terms) != 1 or any(n is not bottom.terms[0][0] for n, _ in top.terms):
         raise NotAffine(
             "a quotient of random values in further arithmetic, or beside other outputs that share its noise", (bottom,)
@@ -102,8 +105,13 @@ def quotient(top: Linear, bottom: Linear) -> Linear:
     rest = top.constant - share * bottom.constant
     if not rest:
         return Linear((), share)
-    over = image_of(Function(RECIPROCAL, bottom, _one_over), bottom)
+    if not positive(bottom):
+        bottom, rest = scaled(bottom, -1), -rest
+    over = image_of(Function(_INVERTED, bottom, _one_over), bottom)
     return combine(Linear((), share), over, rest)
+
+
+_INVERTED = Elementary(Kind.POWER, -ONE)  # one over a positive number
 
 
 def _one_over(x: Any) -> Any:

@@ -89,12 +89,12 @@ class _Numbers:
                 return self.valuation.linear(x.terms, x.constant)
             case Floor(inner=inner, scale=scale, offset=offset):
                 return self._floor(self.valuation.linear(inner.terms, inner.constant), scale, offset)
-            case Ratio(top=top, bottom=bottom):
+            case Ratio(top=top, bottom=bottom, offset=offset):
                 a, b = (self.valuation.linear(x.terms, x.constant) for x in (top, bottom))
                 if isinstance(a.number, float) or isinstance(b.number, float) or not b.number:
                     self.unclear = True
                     return None
-                return Value(a.number / b.number, a.size / abs(float(b.number)), True)
+                return Value(a.number / b.number + offset, a.size / abs(float(b.number)) + abs(float(offset)), True)
 
     def _floor(self, inner: Value, scale: Rational, offset: Rational) -> Value | None:
         if isinstance(inner.number, float):

@@ -82,10 +82,11 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """A leaf that is a quotient of two affine expressions of different continuous draws."""
+    """A leaf that is a quotient of two affine expressions of different continuous draws, plus a number."""
 
     top: Linear
     bottom: Linear
+    offset: Rational
 
 
 LeafValue: TypeAlias = Constant | Affine | Floor | Ratio
@@ -256,9 +257,9 @@ def _picked(x: Any, run: _Fork) -> Any:
 
 
 def _ratio(x: Any, run: _Fork, became: Became) -> Ratio | None:
-    """c * top / bottom as one quotient; None where it is none, or comes down to an affine value."""
+    """c * top / bottom, plus a number, as one quotient; None where it is none, or comes down to an affine value."""
     whole = linear(x) if is_node(x) else None
-    if whole is None or whole.constant or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
+    if whole is None or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
         return None
     ((node, c),) = whole.terms
     assert isinstance(node, Quotient)
@@ -267,7 +268,7 @@ def _ratio(x: Any, run: _Fork, became: Became) -> Ratio | None:
     rounded = any(not isinstance(n, Draw) for n, _ in (*top.terms, *bottom.terms))
     if has_finitely_many_points(bottom) or len(names) < 2 or rounded:
         return None
-    return Ratio(scaled(top, c), bottom)
+    return Ratio(scaled(top, c), bottom, whole.constant)
 
 
 def _uneven(value: Linear) -> bool:

@@ -22,6 +22,7 @@ from dpest.numerics.quadrature import RowNumbers, integrate, with_tails
 from dpest.numerics.rationals import Rational
 
 _REACH = -3000.0  # ln of the density at which a law ends: quotients are asked for far out, where a denominator is close to 0
+_FAR = 1e9  # scales of the noise from zero: doubles are 1e-7 scales apart there
 _BEYOND = 80.0  # scales of the noise beyond the last turn: the integrand falls by e^-80 = 2e-35 there
 
 
@@ -72,8 +73,25 @@ class BoundedDraw:
     @cached_property
     def ends(self) -> tuple[float, float]:
         """How far it goes."""
+        low, high = self.ends_around(np.array([self.mode]))
+        return float(low[0]), float(high[0])
+
+    def ends_around(self, forced: Floats) -> tuple[Floats, Floats]:
+        """How far it goes, where conditions on others force it to a place: so far beyond that place that the rest is nothing."""
         low, high = sorted(map(self.place, self.law.reach(_REACH)))
-        return max(low, self.low), min(high, self.high)
+        nearest = np.clip(forced, self.low, self.high)
+        first, last = sorted(map(self.place, self.law.support))
+        room = _BEYOND * self.scale
+        least, most = np.minimum(low, nearest - room), np.maximum(high, nearest + room)
+        return np.maximum(least, max(first, self.low)), np.minimum(most, min(last, self.high))
+
+    def nearest(self, z: Floats, to: float) -> Floats:
+        """The number closest to `to` whose multiple by z lies between the bounds; infinite where there is none."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a, b = self.low / z, self.high / z
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        free = 0.0 if self.low <= 0 <= self.high else np.inf
+        return np.where(z == 0, np.where(free == 0, to, np.inf), np.clip(to, low, high))
 
     @cached_property
     def mode(self) -> float:
@@ -140,14 +158,14 @@ class Share:
     least: float = -math.inf  # the quotient lies between these two: conditions may say so
     most: float = math.inf
 
-    def _outside(self, chart: Chart, z: Floats) -> Floats:
-        """0 where the quotient may lie, else minus infinity."""
+    def _inside(self, chart: Chart, z: Floats, logs: Floats) -> Floats:
+        """ln of a density with the weight of the case, where the quotient may lie; else minus infinity."""
         if chart is Chart.Y:
             y = z
         else:
             with np.errstate(divide="ignore"):
                 y = 1 / z
-        return np.where((y >= self.least) & (y <= self.most), 0.0, -np.inf)
+        return np.where((y >= self.least) & (y <= self.most), logs + self.log_weight, -np.inf)
 
     def at(self, chart: Chart, z: Floats) -> tuple[Floats, Floats]:
         """ln of the case's density in terms of the chart's number, and the relative error."""
@@ -159,20 +177,20 @@ class Share:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     logs = self.top.log_at(k / z) + math.log(abs(k)) - 2 * np.log(np.abs(z))
                 logs = np.where(z == 0, -np.inf, logs)
-            return logs + self.log_weight + self._outside(chart, z), np.full(z.shape, self.error + 1e-15)
+            return self._inside(chart, z, logs), np.full(z.shape, self.error + 1e-15)
         own, other = self._roles(chart)
         logs, error = _integral(own, other, QuotientSpan(z, z, np.zeros(z.shape)), None)
-        return logs + self.log_weight + self._outside(chart, z), error + self.error
+        return self._inside(chart, z, logs), error + self.error
 
     def within(self, chart: Chart, span: QuotientSpan, which: Which) -> tuple[Floats, Floats]:
         """The same at its largest or smallest over intervals, tilted; no interval reaches across an end of the quotient."""
-        outside = self._outside(chart, 0.5 * (span.low + span.high))
+        middle = 0.5 * (span.low + span.high)
         if not isinstance(self.bottom, BoundedDraw):
             logs = self._fixed(float(self.bottom), chart, span, which)
-            return logs + self.log_weight + outside, np.full(span.low.shape, self.error + 1e-15)
+            return self._inside(chart, middle, logs), np.full(span.low.shape, self.error + 1e-15)
         own, other = self._roles(chart)
         logs, error = _integral(own, other, span, which)
-        return logs + self.log_weight + outside, error + self.error
+        return self._inside(chart, middle, logs), error + self.error
 
     def _roles(self, chart: Chart) -> tuple[BoundedDraw, BoundedDraw]:
         """What is integrated, and what is solved for."""
@@ -203,8 +221,13 @@ def _integral(own: BoundedDraw, other: BoundedDraw, span: QuotientSpan, which: W
     with np.errstate(divide="ignore", invalid="ignore"):
         for m in other.turns:
             columns += [m / low, m / high, 2 * m / (low + high)] if which is not None else [m / low]
-    first, last = own.ends
-    table = np.clip(np.stack([np.where(np.isfinite(c), c, 0.0) for c in columns], axis=1), first, last)
+    forced = np.stack([other.nearest(low, own.mode), other.nearest(high, own.mode)])
+    lost = (np.abs(forced) > _FAR * own.scale).any(axis=0)  # so far out, doubles are too coarse for the noise
+    forced = np.where(lost, own.mode, forced)
+    sides = [own.ends_around(x) for x in forced]
+    first, last = np.minimum(sides[0][0], sides[1][0]), np.maximum(sides[0][1], sides[1][1])
+    table = np.stack([np.where(np.isfinite(c), c, 0.0) for c in columns], axis=1)
+    table = np.clip(table, first[:, None], last[:, None])
     widest = float(np.maximum(np.abs(low), np.abs(high)).max(initial=0.0))
     finest = min(own.scale, other.scale / widest if widest else math.inf)
 
@@ -220,7 +243,7 @@ def _integral(own: BoundedDraw, other: BoundedDraw, span: QuotientSpan, which: W
     stop = np.minimum(table.max(axis=1) + _BEYOND * own.scale, last)
     # Enclosures are coarse anyhow: their panels are not halved, and what that costs is in their error.
     found = integrate(log_f, with_tails(table, start, stop, finest), *(() if which is None else (1,)))
-    return found.log_value, found.error + 1e-15
+    return found.log_value, np.where(lost, np.inf, found.error + 1e-15)
 
 
 Answer = tuple[Floats, Floats]

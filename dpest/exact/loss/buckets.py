@@ -20,7 +20,7 @@ from dpest.exact.inference.symmetry import classes, signatures
 from dpest.exact.loss.blocks import Measures
 from dpest.exact.loss.redundant import redundant, surely_real
 from dpest.exact.loss.strata import ANY, REAL, Stratum, constant_stratum, strata
-from dpest.exact.loss.undone import Layer
+from dpest.exact.loss.undone import Taken
 from dpest.lang.nodes import is_node
 from dpest.lang.origins import root
 from dpest.numerics.links import Links
@@ -46,7 +46,7 @@ class Bucket:
     constants: tuple[tuple[int, Any], ...]
     size: int
     groups: tuple[Group, ...]
-    layers: Mapping[int, tuple[Layer, ...]] = field(default_factory=dict)  # functions that outputs are shown with
+    layers: Mapping[int, Taken] = field(default_factory=dict)  # functions that outputs are shown with
 
 
 def buckets(left: Trace, right: Trace, measures: Measures) -> list[Bucket]:

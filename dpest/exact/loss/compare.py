@@ -18,7 +18,7 @@ from dpest.exact.loss.mass import BothMasses, TotalMass, with_stratum
 from dpest.exact.loss.proved import as_good_as
 from dpest.exact.loss.strata import REAL, Stratum
 from dpest.exact.loss.supremum import glimpse, supremum
-from dpest.exact.loss.undone import Layer, Layers, undone
+from dpest.exact.loss.undone import Layers, Taken, undone
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Trace
 
@@ -118,7 +118,7 @@ def compare(
     return Comparison(forward, backward, tuple(found), unexplored)
 
 
-def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, tuple[Layer, ...]]:
+def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, Taken]:
     """The functions that outputs of the bucket went through before they were taken off, by position."""
     return {i: layers[bucket.structure, i] for i in range(bucket.size) if (bucket.structure, i) in layers}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from dpest.lang.nodes import Draw, Linear
 from dpest.laws.continuous import Laplace, Logistic
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.rationals import ONE, ZERO, Rational
 from dpest.trace.literal import Literal
 
 _FIRST = 32  # intervals on each side of zero, in each chart
@@ -35,12 +36,13 @@ class RatioSide(BlockLaw):
     """One law of a quotient: a sum over its cases, none of which is a product of components."""
 
     shares: tuple[Share, ...] = ()
+    offset: Rational = ZERO  # what is added to the quotient
 
     def log(self, y: Floats) -> tuple[Floats, Floats]:
         """ln of the density at each row of y, and its relative error."""
         if not self.shares:
             return np.full(y.shape[0], -np.inf), np.zeros(y.shape[0])
-        return density(self.shares, Chart.Y, y[:, 0])
+        return density(self.shares, Chart.Y, y[:, 0] - float(self.offset))
 
     @cached_property
     def impossible(self) -> bool:
@@ -63,27 +65,36 @@ class RatioSide(BlockLaw):
     @cached_property
     def key(self) -> frozenset[Any]:
         """Equal for sides that are the same law."""
-        return frozenset((s, self.shares.count(s)) for s in self.shares)
+        return frozenset((s, self.offset, self.shares.count(s)) for s in self.shares)
 
 
-def ratio_side(cases: list[Expansion], position: int, measures: Measures) -> RatioSide:
-    """The law of one output that is a quotient in some case."""
-    return RatioSide((), measures, tuple(_share(case, position, measures) for case in cases))
+def ratio_sides(left: list[Expansion], right: list[Expansion], position: int, measures: Measures) -> tuple[RatioSide, RatioSide]:
+    """Both laws of one output that is a quotient in some case."""
+    offsets = {x.offset for case in (*left, *right) for x in (case.values[position],) if isinstance(x, Ratio)}
+    if len(offsets) > 1:
+        raise ExactRefused("a quotient of random values plus a number that differs from case to case")
+    (offset,) = offsets
+    p, q = (tuple(_share(case, position, offset, measures) for case in cases) for cases in (left, right))
+    return RatioSide((), measures, p, offset), RatioSide((), measures, q, offset)
 
 
-def _share(case: Expansion, position: int, measures: Measures) -> Share:
+def _share(case: Expansion, position: int, offset: Rational, measures: Measures) -> Share:
     value = case.values[position]
     if isinstance(value, Ratio):
         top, bottom = value.top, value.bottom
     else:
         assert isinstance(value, Affine)
-        top, bottom = value.value, Linear((), value.value.constant * 0 + 1)
+        top, bottom = Linear(value.value.terms, value.value.constant - offset), Linear((), ONE)
     above, below = _noise(top, case.literals), _noise(bottom, case.literals)
     used = [d for v in (top, bottom) for d, _ in v.terms]
     if above is None or len({id(d) for d in used}) < len(used):
         raise ExactRefused("a quotient of random values that share noise, or whose top has none")
     rest = [x for x in case.literals if not any(d is u for d, _ in x.terms for u in used)]
     least, most = _range(above, below, top, bottom, [x for x in case.literals if len(x.terms) > 1 and x not in rest])
+    if below is None:  # what bounds the top bounds the quotient, at whose ends no interval is cut in two
+        ends = sorted(e / float(bottom.constant) for e in (above.low, above.high))
+        least, most = max(least, ends[0]), min(most, ends[1])
+        above = replace(above, low=-math.inf, high=math.inf)
     log_weight = error = 0.0
     for placed in condition_components(rest, case.loops):
         logs, off = measures.of(placed.component).log(np.empty((1, 0)))
@@ -145,7 +156,12 @@ def quotient_supremum(block: Block) -> BothWays:
     assert isinstance(q, RatioSide)
     if p.impossible or q.impossible:
         return _one_sided(p, q)
-    return _RatioSearch(p, q).answer()
+    found = _RatioSearch(p, q).answer()
+    return BothWays(_moved_by(found.forward, p.offset), _moved_by(found.backward, p.offset))
+
+
+def _moved_by(sup: Sup, offset: Rational) -> Sup:
+    return replace(sup, at=tuple(y + float(offset) for y in sup.at))
 
 
 def _one_sided(p: RatioSide, q: RatioSide) -> BothWays:

@@ -28,7 +28,7 @@ from dpest.exact.loss.blocks import (
     split_blocks,
 )
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
-from dpest.exact.loss.ratio import ratio_side
+from dpest.exact.loss.ratio import ratio_sides
 from dpest.laws.law import Continuous
 from dpest.numerics.linear import Matrix, identity
 from dpest.numerics.logspace import Floats
@@ -149,8 +149,7 @@ def _ratio_stratum(
     if len(places) != 1:
         raise ExactRefused("a quotient of two random values shares noise with another output")
     leaves = tuple((positions[i], 0 if i == places[0] else (left or right)[0].values[i]) for i in range(len(shape)))
-    sides = [ratio_side(cases, places[0], measures) for cases in (left, right)]
-    block = Block((CoordinateKind.REAL,), sides[0], sides[1])
+    block = Block((CoordinateKind.REAL,), *ratio_sides(left, right, places[0], measures))
     return Stratum(leaves, (block,), ((0,),), Frame(identity(1), (Lattice(ZERO, ONE),)), multiplicity)
 
 

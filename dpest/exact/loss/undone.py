@@ -7,16 +7,21 @@ same image, changes no loss. It is taken off, layer by layer; the outputs are sh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
-from dpest.lang.nodes import Extreme, Function, Linear, Pick, Quotient, Where, is_node, linear, scaled
+from dpest.exact.loss.beside import Beside, others_in, undone_beside
+from dpest.inputs.shown import show
+from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Where, is_node, linear, scaled
 from dpest.lang.spans import is_smooth
 from dpest.numerics.elementary import RECIPROCAL, Elementary, Kind
 from dpest.numerics.rationals import Rational
 from dpest.trace.explore import Path, Trace
 from dpest.trace.outputs import Flat
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,18 +31,12 @@ class Layer:
     function: Elementary | None
     factor: Rational
     constant: Rational
+    apart: bool = False  # whether numbers at the place are outputs as they are: the layer is not around them
 
     def words(self, inner: str) -> str:
         """The layer around a text."""
         if self.function is not None:
-            p = self.function.parameter
-            name = self.function.kind.value
-            text = {
-                Kind.RECIPROCAL: f"1/{inner}",
-                Kind.EXP: f"exp({inner})" if p is None else f"{float(p):g}**{inner}",
-                Kind.POWER: f"{inner}**{float(p or 0):g}",
-                Kind.ODD: f"{inner}**{float(p or 0):g}",
-            }.get(self.function.kind, f"{name}({inner})" if p is None else f"{name}{float(p):g}({inner})")
+            text = self.function.words(inner)
             return f"-{text}" if self.factor < 0 else text
         text = inner if self.factor == 1 else f"{float(self.factor):g}*{inner}"
         return f"({text} + {float(self.constant):g})" if self.constant else text
@@ -49,37 +48,68 @@ class Layer:
         return float(self.factor) * x + float(self.constant)
 
 
-Layers = dict[tuple[Any, int], tuple[Layer, ...]]  # by structure and position, the outermost first
+Taken: TypeAlias = tuple[Layer | Beside, ...]  # the outermost first
+Layers: TypeAlias = dict[tuple[Any, int], Taken]  # by structure and position
 
 
 def undone(left: Trace, right: Trace) -> tuple[Trace, Trace, Layers]:
     """Both traces without the functions that change no loss, and those functions."""
     paths = (*left.paths, *right.paths)
-    if not any(_has_layer(x) for p in paths for x in p.output.leaves):
+    if not any(_may_be_undone(x) for p in paths for x in p.output.leaves):
         return left, right, {}
-    columns: dict[tuple[Any, int], list[Any]] = {}
+    rows: dict[Any, list[list[Any]]] = {}
     for p in paths:
-        for i, x in enumerate(p.output.leaves):
-            columns.setdefault((p.output.structure, i), []).append(x)
+        rows.setdefault(p.output.structure, []).append(list(p.output.leaves))
     layers: Layers = {}
-    for place, leaves in columns.items():
-        found, columns[place] = _peeled(leaves)
-        if found:
-            layers[place] = found
+    for structure, outputs in rows.items():
+        for place, taken in _all_taken(outputs).items():
+            layers[structure, place] = taken
     if not layers:
         return left, right, {}
-    rest = {place: iter(leaves) for place, leaves in columns.items()}
+    rest = {structure: iter(outputs) for structure, outputs in rows.items()}
     return _rebuilt(left, rest), _rebuilt(right, rest), layers
 
 
-def _rebuilt(trace: Trace, rest: dict[tuple[Any, int], Iterator[Any]]) -> Trace:
+def _all_taken(rows: list[list[Any]]) -> dict[int, Taken]:
+    """What is taken off the outputs of one structure, by place; the rows are what is left then.
+
+    The last output comes first: it may be made of those before it.
+    """
+    out: dict[int, Taken] = {}
+
+    def replaced(place: int, found: Taken, column: list[Any]) -> None:
+        for row, x in zip(rows, column, strict=True):
+            row[place] = x
+        if found:
+            out[place] = (*out.get(place, ()), *found)
+
+    places = range(len(rows[0]))
+    for place in places:
+        replaced(place, *_peeled([row[place] for row in rows]))
+    waiting = [place for place in reversed(places) if len(places) > 1 and any(_depends(row[place]) for row in rows)]
+    while waiting:
+        place, found = next(((i, found) for i in waiting if (found := undone_beside(rows, i)) is not None), (0, None))
+        if found is None:
+            break
+        since = tuple((j, len(out.get(j, ()))) for j in sorted(others_in(found[0].by)))
+        apart = _numbers([row[place] for row in rows])
+        replaced(place, (replace(found[0], since=since, apart=apart),), found[1])
+        replaced(place, *_peeled([row[place] for row in rows]))
+    return out
+
+
+def _depends(x: Any) -> bool:
+    """Whether a value is a product or a quotient, or a sum with one: other outputs may take it apart."""
+    return is_node(x) and any(isinstance(n, Product | Quotient | Function) for n, _ in linear(x).terms)
+
+
+def _rebuilt(trace: Trace, rest: dict[Any, Iterator[list[Any]]]) -> Trace:
     """The trace with its leaves replaced, in the order in which they were listed."""
     paths: list[Path] = []
     for p in trace.paths:
-        structure = p.output.structure
-        leaves = tuple(next(rest[structure, i]) for i in range(len(p.output.leaves)))
+        leaves = tuple(next(rest[p.output.structure]))
         same = all(x is y for x, y in zip(leaves, p.output.leaves, strict=True))
-        paths.append(p if same else replace(p, output=Flat(structure, leaves)))
+        paths.append(p if same else replace(p, output=Flat(p.output.structure, leaves)))
     return replace(trace, paths=tuple(paths))
 
 
@@ -91,13 +121,13 @@ def _peeled(leaves: list[Any]) -> tuple[tuple[Layer, ...], list[Any]]:
         layer = layers.pop() if len(layers) == 1 else None
         if layer is None or not _safe(leaves):
             break
-        found.append(layer)
+        found.append(replace(layer, apart=_numbers(leaves)))
         leaves = [_each(leaf, _inner) for leaf in leaves]
     return tuple(found), leaves
 
 
-def _has_layer(x: Any) -> bool:
-    return is_node(x) and any(_layer(b) is not None for b in _branches(x) if is_node(b))
+def _may_be_undone(x: Any) -> bool:
+    return is_node(x) and (_depends(x) or any(_layer(b) is not None for b in _branches(x) if is_node(b)))
 
 
 def _branches(x: Any) -> Iterator[Any]:
@@ -119,8 +149,11 @@ def _each(x: Any, change: Callable[[Any], Any]) -> Any:
 def _safe(leaves: Sequence[Any]) -> bool:
     """Whether no constant at the place can be mistaken for a value of what is inside the layer."""
     ends = [x for leaf in leaves for x in _branches(leaf)]
-    numbers = any(_number(x) for x in ends)
-    return not numbers or all(is_smooth(_inner(x)) for x in ends if is_node(x))
+    return not _numbers(leaves) or all(is_smooth(_inner(x)) for x in ends if is_node(x))
+
+
+def _numbers(leaves: Sequence[Any]) -> bool:
+    return any(_number(x) for leaf in leaves for x in _branches(leaf))
 
 
 def _layer(x: Any) -> Layer | None:
@@ -197,15 +230,41 @@ def _number(x: Any) -> bool:
     return isinstance(x, int | float) and math.isfinite(x)
 
 
-def shown(layers: Sequence[Layer], inner: str) -> str:
-    """The layers around a text."""
-    for layer in reversed(layers):
-        inner = layer.words(inner)
-    return inner
+@dataclass(frozen=True)
+class Dressed:
+    """Outputs with what was taken off them, by place: texts of the ones that are open, numbers of the others."""
 
+    layers: Mapping[int, Taken]
+    inside: Sequence[Any]  # a text for each output that is open, else its value
 
-def evaluated(layers: Sequence[Layer], x: float) -> float:
-    """The layers' value at a number."""
-    for layer in reversed(layers):
-        x = layer.value(x)
-    return x
+    def text(self, place: int, since: int = 0) -> str:
+        """An output as a text, or what was left of it after some layers had been taken off."""
+        x = self.inside[place]
+        text = x if isinstance(x, str) else show(x)
+        for layer in self._around(place, since):
+            if isinstance(layer, Beside):
+                text = layer.words(text, partial(self._seen, dict(layer.since), self.text))
+            else:
+                text = layer.words(text)
+        return text
+
+    def value(self, place: int, since: int = 0) -> float:
+        """An output as a number; not a number where it is none, or open."""
+        x = self.inside[place]
+        value = float(x) if isinstance(x, int | float) and math.isfinite(x) else math.nan
+        for layer in self._around(place, since):
+            if isinstance(layer, Beside):
+                value = layer.value(value, partial(self._seen, dict(layer.since), self.value))
+            else:
+                value = layer.value(value)
+        return value
+
+    def _around(self, place: int, since: int) -> Iterator[Layer | Beside]:
+        """The layers around what is inside, the innermost first."""
+        number = not isinstance(self.inside[place], str)
+        return (x for x in reversed(self.layers.get(place, ())[since:]) if not (number and x.apart))
+
+    @staticmethod
+    def _seen(since: Mapping[int, int], what: Callable[[int, int], T], place: int) -> T:
+        """Another output as it was when a layer was taken off."""
+        return what(place, since[place])

@@ -17,8 +17,7 @@ from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.line import line_kinks
 from dpest.exact.loss.logs import Sup
 from dpest.exact.loss.shift import release
-from dpest.exact.loss.undone import Layer, evaluated
-from dpest.exact.loss.undone import shown as with_layers
+from dpest.exact.loss.undone import Dressed
 from dpest.inputs.shown import LONG, show, signed_sum
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats
@@ -64,8 +63,9 @@ def describe(loss: Loss, swapped: bool) -> OutputEvent | None:
         log_p, log_q = log_p + told.log_p, log_q + told.log_q
         measure = "density" if told.density else measure
         limit = limit or told.limit
-    for i, layers in loss.bucket.layers.items():
-        leaves[i] = _dressed(layers, leaves[i])
+    dressed = Dressed(loss.bucket.layers, [x.letter if isinstance(x, Name) else x for x in leaves])
+    for i in loss.bucket.layers:
+        leaves[i] = _with_layers(dressed, i, leaves[i])
     shown = show_output(rebuild(loss.bucket.structure, leaves))
     words = f"output == {shown}"
     if shown == "x" and len(clauses) == 1:
@@ -77,11 +77,12 @@ def describe(loss: Loss, swapped: bool) -> OutputEvent | None:
     return OutputEvent(words, measure, log_p, max(log_q, loss.log_unseen), limit)
 
 
-def _dressed(layers: tuple[Layer, ...], leaf: Any) -> Any:
+def _with_layers(dressed: Dressed, place: int, leaf: Any) -> Any:
     """An output with the functions that were taken off it before it was compared."""
-    if isinstance(leaf, Name):
-        return Name(with_layers(layers, leaf.letter))
-    return evaluated(layers, leaf) if isinstance(leaf, int | float) and math.isfinite(leaf) else leaf
+    if not isinstance(leaf, int | float | Name) or (not isinstance(leaf, Name) and not math.isfinite(leaf)):
+        return leaf
+    value = dressed.value(place)
+    return Name(dressed.text(place)) if math.isnan(value) else value
 
 
 def show_output(x: Any) -> str:

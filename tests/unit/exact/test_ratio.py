@@ -112,9 +112,7 @@ def test_a_clipped_average_has_atoms() -> None:
         top, bottom = 0.5 * math.exp(-a), 0.5 * math.exp(-b)
         return top * (1 - bottom) + (1 - top) * bottom
 
-    r = dpest.estimate(
-        lambda x: np.clip((x[0] + L(1.0)) / (x[1] + L(1.0)), 0.0, 1.0), ([5, 10], [6, 11]), method="exact"
-    )
+    r = dpest.estimate(lambda x: np.clip((x[0] + L(1.0)) / (x[1] + L(1.0)), 0.0, 1.0), ([5, 10], [6, 11]), method="exact")
     assert r.lower - 1e-12 <= math.log(atom(5, 10) / atom(6, 11)) <= r.upper + 1e-12
     assert r.upper - r.lower <= 1e-9
 
@@ -145,3 +143,77 @@ def test_two_averages_that_share_a_count_are_bounded_by_their_noise() -> None:
     assert r.method == "sampling"
     assert r.upper == pytest.approx(2.0, rel=1e-12)
     assert any("3 noisy values" in n or "4 noisy values" in n for n in r.notes)
+
+
+@pytest.mark.parametrize("y", [-50.0, -3000.0, -5990.0, -20_000.0, -1e6])
+def test_a_floor_under_the_count_forces_the_sum_far_out(y: float) -> None:
+    """With S >= 1 around 1 and T = y * S far below its mean the integral is elementary: k = 1 - y, e^-k (1/k + 1/k^2)."""
+    one = (share(0.0, 1.0, Laplace(1.0), Laplace(1.0), 1.0),)
+    k = 1 - y
+    truth = 1 - math.log(4) - k + math.log(1 / k + 1 / k**2)
+    for chart, z, more in ((Chart.Y, y, 0.0), (Chart.INVERSE, 1 / y, -2 * math.log(-y))):
+        logs, errors = density(one, chart, np.array([z]))
+        assert abs(float(logs[0]) + more - truth) <= float(errors[0]) + 1e-15 * abs(truth) + 1e-10
+
+
+def test_a_bounded_mean_as_libraries_write_it() -> None:
+    """Sum around the middle of the range over a count of at least 1, plus the middle, clipped; against quadrature on a grid."""
+
+    def bounded_mean(xs: list[float]) -> Any:
+        total = sum(x - 5 for x in xs) + L(10)
+        count = max(1.0, len(xs) + L(2))
+        return min(max(5 + total / count, 0.0), 10.0)
+
+    def f(x: Any, b: float) -> Any:
+        return mpmath.exp(-abs(x) / b) / (2 * b)
+
+    def below(x: Any, b: float) -> Any:
+        return 1 - mpmath.exp(-x / b) / 2 if x > 0 else mpmath.exp(x / b) / 2
+
+    def law(total: float, count: float, y: float) -> tuple[Any, Any]:
+        r = y - 5
+        cuts = sorted({1.0, count, count + 10, 100.0, *([total / r] if r and 1 < total / r < 100 else [])})
+        density = mpmath.quad(lambda c: f(c - count, 2) * c * f(r * c - total, 10), cuts)
+        mass = mpmath.quad(lambda c: f(c - count, 2) * below(r * c - total, 10), cuts)
+        few = below(1 - count, 2)
+        return density + few * f(r - total, 10), mass + few * below(r - total, 10)
+
+    found = dpest.estimate(bounded_mean, ([1.0, 2.0, 3.0, 10.0], [1.0, 2.0, 3.0]), method="exact")
+    assert found.upper - found.lower < 1e-5
+    ends = [law(-4, 4, 0)[1] / law(-9, 3, 0)[1], (1 - law(-4, 4, 10)[1]) / (1 - law(-9, 3, 10)[1])]
+    inner = [law(-4, 4, y)[0] / law(-9, 3, y)[0] for y in np.linspace(0.01, 9.99, 60)]
+    largest = max(abs(float(mpmath.log(x))) for x in [*ends, *inner])
+    assert found.lower - 1e-9 <= largest <= found.upper + 1e-9  # at the lower end, an output with mass of its own
+
+
+def log_odds(z: Any) -> Any:
+    p = dpest.clip(z / 3, 0.05, 0.95)
+    return np.log(p / (1 - p))
+
+
+def with_a_pole(z: Any) -> Any:
+    return (2 * z + 1) / (z - 3) if z > 3 else -(2 * z + 1) / (z - 3)
+
+
+@pytest.mark.parametrize(("function", "truth"), [(log_odds, 1.0), (with_a_pole, 1.0)])
+def test_quotients_of_one_noisy_value_tell_what_it_tells(function: Callable[[Any], Any], truth: float) -> None:
+    found = dpest.estimate(lambda x: function(x + L(1)), (2, 3), method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+def test_a_quotient_with_a_pole_plus_noise() -> None:
+    """z / (z - 3) = 1 + 3 / (z - 3), plus noise, against mpmath at a few outputs: the loss is at least theirs and at most 1."""
+
+    def density(x: float, y: float) -> Any:
+        def f(z: Any) -> Any:
+            return mpmath.exp(-abs(z - x)) / 2 * mpmath.exp(-abs(y - 1 - 3 / (z - 3))) / 2 if z != 3 else mpmath.mpf(0)
+
+        poles = [3 + 3 / (y - 1)] if y != 1 else []
+        return mpmath.quad(f, sorted({-40.0, -5.0, x, 2.0, 3.0, 4.0, 9.0, 45.0, *poles}))
+
+    found = dpest.estimate(lambda x: (lambda z: z / (z - 3) + L(1))(x + L(1)), (0, 1), method="exact")
+    shown = max(abs(float(mpmath.log(density(0, y) / density(1, y)))) for y in (-20.0, -2.0, 0.0, 0.5, 3.0, 25.0))
+    assert shown - 1e-6 <= found.upper
+    assert found.lower <= 1.0 + 1e-12
+    assert found.upper - found.lower < 1e-6

@@ -8,7 +8,7 @@ import pytest
 from dpest.errors import InvalidInput
 from dpest.run.checkpoint import Checkpoint
 from dpest.run.chunks import Chunks, run_chunks
-from dpest.run.progress import Bar
+from dpest.run.progress import Bar, showing, silent
 
 
 def total(state: int, found: int) -> int:
@@ -80,3 +80,17 @@ def test_the_bar_shows_itself_when_nobody_calls_it(monkeypatch: pytest.MonkeyPat
         now[0] = 1.0
         bar._wake.join()
     assert "looking: 3 of 10" in stream.getvalue()
+
+
+def test_a_bar_is_for_a_terminal_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int, str]] = []
+    for stream, progress, bar in [(io.StringIO(), None, False), (Terminal(), None, True), (io.StringIO(), True, True)]:
+        monkeypatch.setattr("sys.stderr", stream)
+        with showing(progress) as show:
+            assert isinstance(show, Bar) is bar
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with showing(False) as show:
+        assert show is silent
+    with showing(lambda *a: seen.append(a)) as show:
+        show(1, 2, "counting")
+    assert seen == [(1, 2, "counting")]
