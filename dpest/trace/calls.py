@@ -6,6 +6,7 @@ import builtins
 import functools
 import math
 import operator
+import secrets
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -13,7 +14,11 @@ from typing import Any
 import numpy as np
 
 from dpest.lang import ordering
+from dpest.lang.generators.arrays import ARRAYS
+from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import is_authors
+from dpest.lang.generators.questions import QUESTIONS
 from dpest.lang.generators.standins import StandIn
 from dpest.trace import source
 
@@ -65,6 +70,9 @@ _HARMLESS = frozenset(
     {id(f) for f in _HARMLESS_BUILTINS}
     | {id(getattr(np, name)) for name in _HARMLESS_OF_NUMPY}
     | {id(f) for f in vars(math).values() if isinstance(f, BuiltinFunctionType)}
+    | {id(f) for f in (secrets.randbelow, secrets.randbits, secrets.choice)}  # they call a generator that is stood in for
+    # What stands for functions while a trace runs.
+    | {id(f) for table in (QUESTIONS, ARRAYS, CONVERSIONS, MATHEMATICS) for f in table.values()}
     | {id(f) for f in vars(operator).values() if isinstance(f, BuiltinFunctionType) and not f.__name__.startswith("i")}
 )
 

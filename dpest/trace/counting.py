@@ -7,21 +7,27 @@ must not see the count, and the loop must do nothing else. What the test is made
 from __future__ import annotations
 
 import ast
+import copy
 import math
+from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from dpest.lang.dist import RUN, Dist, truth
 from dpest.lang.generators.draws import geometric
 from dpest.lang.logic import sign
-from dpest.lang.nodes import Compare, Draw, Not, Relation
-from dpest.laws.discrete import Atoms
-from dpest.laws.law import Continuous, Law
-from dpest.numerics.rationals import exact
+from dpest.lang.nodes import Compare, Draw, Not, Relation, Where
+from dpest.lang.plain import Undetermined, evaluate
+from dpest.laws.discrete import Whole
+from dpest.laws.law import Continuous, Discrete, Law
+from dpest.numerics.rationals import Rational, exact
 from dpest.numerics.setting import Setting
 from dpest.trace.replay import Unusual
 from dpest.trace.sides import is_plain
+
+_MOST_POINTS = 10_000  # of a whole number that is drawn in a test: each is looked at, in about a microsecond
 
 
 @dataclass(frozen=True)
@@ -36,14 +42,14 @@ class Counting:
     ends: list[ast.stmt]
 
 
-def counting(node: ast.While) -> Counting | None:
-    """What a loop counts; None where it does anything else."""
+def counting(node: ast.While, elsewhere: Callable[[str], bool]) -> Counting | None:
+    """What a loop counts; None where it does anything else. `elsewhere` says whether a name is read outside the loop."""
     if node.orelse:
         return None
     forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
-    match node.body:
+    match _without_names([_added(x) for x in node.body], elsewhere):
         case [ast.AugAssign() as add] if not forever:
-            return _checked(node.test, True, add, False, [])
+            return _checked(_unnamed(node.test, elsewhere), True, add, False, [])
         case [ast.If(test=test, body=[ast.Break() | ast.Return() as end], orelse=[]), ast.AugAssign() as add] if forever:
             return _checked(test, False, add, False, [end])
         case [ast.AugAssign() as add, ast.If(test=test, body=[ast.Break() | ast.Return() as end], orelse=[])] if forever:
@@ -53,6 +59,70 @@ def counting(node: ast.While) -> Counting | None:
         case [ast.If(test=test, body=[ast.Break() | ast.Return() as end], orelse=[ast.AugAssign() as add])] if forever:
             return _checked(test, False, add, False, [end])
     return None
+
+
+def _added(node: ast.stmt) -> ast.stmt:
+    """k = k + 1 as k += 1, also inside an `if`."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.BinOp(left=ast.Name(id=same), op=ast.Add(), right=step)):
+            return ast.AugAssign(target, ast.Add(), step) if name == same else node
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.BinOp(left=step, op=ast.Add(), right=ast.Name(id=same))):
+            return ast.AugAssign(target, ast.Add(), step) if name == same else node
+        case ast.If(test=test, body=body, orelse=orelse):
+            return ast.If(test, [_added(x) for x in body], [_added(x) for x in orelse])
+    return node
+
+
+def _without_names(body: list[ast.stmt], elsewhere: Callable[[str], bool]) -> list[ast.stmt]:
+    """u = random.random(); if u > p: ... as if random.random() > p: ..., where u is read there and nowhere else."""
+    match body:
+        case [ast.Assign(targets=[ast.Name(id=name)], value=value), ast.If() as choice, *rest] if not elsewhere(name):
+            others = [*choice.body, *choice.orelse, *rest]
+            if _loads(choice.test)[name] == 1 and not any(_loads(x)[name] for x in (*others, value)):
+                return [ast.If(_Put(name, value).visit(copy.deepcopy(choice.test)), choice.body, choice.orelse), *rest]
+        case [ast.If() as choice, *rest]:
+            return [ast.If(_unnamed(choice.test, elsewhere), choice.body, choice.orelse), *rest]
+        case [first, ast.If() as choice]:
+            return [first, ast.If(_unnamed(choice.test, elsewhere), choice.body, choice.orelse)]
+    return body
+
+
+def _unnamed(test: ast.expr, elsewhere: Callable[[str], bool]) -> ast.expr:
+    """A test without the names that it gives to values (`:=`) and that nothing reads."""
+    names = [x.target.id for x in ast.walk(test) if isinstance(x, ast.NamedExpr)]
+    if not names or any(elsewhere(name) or _loads(test)[name] for name in names):
+        return test
+    unnamed: ast.expr = _Unnamed().visit(copy.deepcopy(test))
+    return unnamed
+
+
+def _loads(node: ast.AST) -> Counter[str]:
+    """How often names are read."""
+    return Counter(x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load))
+
+
+def read_outside(function: ast.AST, node: ast.AST) -> Callable[[str], bool]:
+    """Whether a name is read in a function outside of a part of it."""
+    everywhere, inside = _loads(function), _loads(node)
+    return lambda name: everywhere[name] > inside[name]
+
+
+class _Put(ast.NodeTransformer):
+    """Puts an expression in the place of a name."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.value if node.id == self.name else node
+
+
+class _Unnamed(ast.NodeTransformer):
+    """Leaves out `name :=`."""
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        inner: ast.AST = self.visit(node.value)
+        return inner
 
 
 def _checked(test: ast.expr, goes_on: bool, add: ast.AugAssign, first: bool, ends: list[ast.stmt]) -> Counting | None:
@@ -80,37 +150,65 @@ class Tosses:
         """A test that needs a plain truth value is no single toss."""
         raise Unusual
 
+    def attempt(self, sides: Callable[[], Any]) -> Any:
+        """What both sides of a condition come to; where they do not come together, the test is no single toss."""
+        return sides()
+
+    def inside(self, condition: Any, holds: bool) -> AbstractContextManager[None]:
+        """A side of a condition, whose draws are draws of the test as well."""
+        return nullcontext()
+
 
 def rounds(test: Callable[[], Any], goes_on: bool) -> Any:
     """How many rounds a loop goes through before the one in which it ends, as one draw; raises `Unusual` for other tests."""
     tosses = Tosses()
     with Setting(RUN, tosses):
         found = test()
-    if not isinstance(found, Dist):
+    if not isinstance(found, Dist) or len(tosses.made) != 1:
         raise Unusual
-    chance = _chance(found.node, tosses)
+    chance = _chance(truth(found.node), tosses.made[0])
     success = 1.0 - chance if goes_on else chance
     if not 0.0 < success < 1.0:
         raise Unusual
     return geometric(success) - 1
 
 
-def _chance(node: Any, tosses: Tosses) -> float:
-    """The probability of a comparison of one fresh draw with a number."""
+def _chance(node: Any, draw: Draw) -> float:
+    """The probability of a condition on one fresh draw."""
+    if getattr(draw.law, "finite", False):
+        return _counted(node, draw)
     if isinstance(node, Not):
-        return 1.0 - _chance(node.value, tosses)
-    if isinstance(node, Draw):
-        node = truth(node)
-    if not isinstance(node, Compare) or len(tosses.made) != 1 or len(node.value.terms) != 1:
+        return 1.0 - _chance(node.value, draw)
+    if not isinstance(node, Compare) or len(node.value.terms) != 1:
         raise Unusual
-    (draw, c), constant = node.value.terms[0], node.value.constant
-    if draw is not tosses.made[0]:
+    (inner, c), constant = node.value.terms[0], node.value.constant
+    if isinstance(inner, Where):
+        chance = _chance(inner.condition, draw)
+        sides = ((inner.yes, chance), (inner.no, 1.0 - chance))
+        return math.fsum(p for x, p in sides if _holds(node.relation, c, x, constant))
+    if inner is not draw or not isinstance(draw.law, Continuous) or node.relation is Relation.EQ:
         raise Unusual
     bound = float(-constant / c)
-    if isinstance(draw.law, Continuous) and node.relation is not Relation.EQ:
-        ends = (bound, math.inf) if c > 0 else (-math.inf, bound)
-        return math.exp(float(draw.law.log_interval(*ends)))
-    if not isinstance(draw.law, Atoms):
+    ends = (bound, math.inf) if c > 0 else (-math.inf, bound)
+    return math.exp(float(draw.law.log_interval(*ends)))
+
+
+def _counted(node: Any, draw: Draw) -> float:
+    """The probability of a condition on a draw with finitely many points, each looked at as the program does."""
+    low, high = draw.law.support
+    if isinstance(draw.law, Whole) and high - low > _MOST_POINTS:
         raise Unusual
-    signs = [(c * exact(x) + constant, math.exp(p)) for x, p in zip(draw.law.points, draw.law.log_probabilities, strict=True)]
-    return math.fsum(p for s, p in signs if sign(node.relation, s))
+    assert isinstance(draw.law, Discrete)
+    points, logs = draw.law.window(-math.inf)
+    numbers = (int(x) if draw.law.integral else x for x in points.tolist())
+    try:
+        return math.fsum(math.exp(p) for x, p in zip(numbers, logs.tolist(), strict=True) if evaluate(node, {id(draw): x}))
+    except Undetermined:
+        raise Unusual from None
+
+
+def _holds(relation: Relation, c: Rational, x: Any, constant: Rational) -> bool:
+    """Whether a comparison holds where a value is a number."""
+    if not isinstance(x, int | float):
+        raise Unusual
+    return sign(relation, c * exact(x) + constant)

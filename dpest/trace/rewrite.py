@@ -10,7 +10,7 @@ import ast
 import copy
 from collections.abc import Iterable
 
-from dpest.trace.counting import Counting, counting
+from dpest.trace.counting import Counting, counting, read_outside
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 
 RUNTIME = "_dpest"
@@ -21,7 +21,7 @@ _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 def rewritten_body(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
     """The function with its body rewritten, in place."""
-    return _Writer().function(node)
+    return _Writer(node).function(node)
 
 
 def _load(name: str) -> ast.Name:
@@ -170,9 +170,10 @@ class _Inside(_Comparisons):
 class _Writer(_Comparisons):
     """The rewriting of one function, and of those inside it."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: ast.FunctionDef | ast.Lambda) -> None:
         self.number = [0]
         self.fixed: frozenset[str] = frozenset()
+        self.whole = copy.deepcopy(whole)
 
     def function(self, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
         if isinstance(node, ast.Lambda):
@@ -252,7 +253,7 @@ class _Writer(_Comparisons):
         return node
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
-        found = counting(node)
+        found = counting(node, read_outside(self.whole, node))
         if found is not None and found.name not in self.fixed:
             return self._counted(node, found)
         return self._loop(node)

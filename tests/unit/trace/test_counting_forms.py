@@ -1,0 +1,125 @@
+"""Loops that count coins, in the forms in which people write them: the difference of two counts is two-sided geometric noise."""
+
+from __future__ import annotations
+
+import math
+import random
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import dpest
+
+
+def as_a_sum(p: float) -> int:
+    k = 0
+    while random.random() < p:
+        k = k + 1
+    return k
+
+
+def with_a_function_of_math() -> int:
+    k = 0
+    while random.random() < math.exp(-0.5):
+        k += 1
+    return k
+
+
+def with_a_name(p: float) -> int:
+    k = 0
+    while True:
+        u = random.random()
+        if u > p:
+            break
+        k += 1
+    return k
+
+
+def with_a_walrus(p: float) -> int:
+    k = 0
+    while (u := random.random()) < p:  # noqa: F841
+        k += 1
+    return k
+
+
+def coin(p: float) -> int:
+    return 1 if random.random() < p else 0
+
+
+def with_a_coin(p: float) -> int:
+    k = 0
+    while coin(p) == 1:
+        k += 1
+    return k
+
+
+def with_whole_numbers() -> int:
+    k = 0
+    while secrets.randbelow(10) < 6:
+        k += 1
+    return k
+
+
+def name_that_is_returned(p: float) -> float:
+    while True:
+        u = random.random()
+        if u > p:
+            break
+    return u
+
+
+@pytest.mark.parametrize(
+    ("count", "loss"),
+    [
+        (lambda: as_a_sum(0.6), -math.log(0.6)),
+        (with_a_function_of_math, 0.5),
+        (lambda: with_a_name(0.6), -math.log(0.6)),
+        (lambda: with_a_walrus(0.6), -math.log(0.6)),
+        (lambda: with_a_coin(0.6), -math.log(0.6)),
+        (with_whole_numbers, -math.log(0.6)),
+    ],
+)
+def test_differences_of_counts_are_geometric_noise(count: Callable[[], Any], loss: float) -> None:
+    found = dpest.estimate(lambda x: x + count() - count(), (0, 1), method="exact")
+    assert found.lower - 1e-12 <= loss <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+def test_discrete_laplace_noise_by_coins() -> None:
+    """As published: a sign, a magnitude by coins, and minus zero thrown away."""
+
+    def noisy(x: int) -> int:
+        while True:
+            negative, size = random.getrandbits(1), 0
+            while random.random() < math.exp(-0.5):
+                size += 1
+            if negative and size == 0:
+                continue
+            return x - size if negative else x + size
+
+    found = dpest.estimate(noisy, (0, 1), method="exact")
+    assert found.lower <= 0.5 <= found.upper
+    assert found.upper - found.lower < 1e-9
+
+
+def test_a_name_that_is_read_after_the_loop_is_kept() -> None:
+    """The last number of a loop is uniform above p, not just any number."""
+    found = dpest.estimate(lambda x: name_that_is_returned(0.2 + 0.1 * x), (0, 1), method="exact")
+    assert found.lower == math.inf  # numbers between 0.2 and 0.3
+
+
+@pytest.mark.parametrize("tenths", range(1, 10))
+def test_tests_of_whole_numbers_are_decided_as_the_program_does(tenths: int) -> None:
+    """k / 10 < 0.3 does not hold for k = 3 in doubles."""
+
+    def waits(x: int) -> int:
+        k = 0
+        while secrets.randbelow(10) / 10 < tenths / 10:
+            k += 1
+        return min(k, 1) + x
+
+    found = dpest.estimate(waits, (0, 1), method="exact")
+    plain = sum(k / 10 < tenths / 10 for k in range(10)) / 10
+    assert found.delta(0.0).lower - 1e-12 <= max(plain, 1 - plain) <= found.delta(0.0).upper + 1e-12
