@@ -40,6 +40,7 @@ class Panels(Continuous):
     trusted: float = 700.0  # nats below its largest value down to which the density is known well
     # ln of the density at either end, and its slope outwards: beyond an open end it decays exponentially.
     tails: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
+    guessed: tuple[bool, bool] = (False, False)  # whether the decay beyond an open end is not exactly exponential
     concave: bool = False  # whether the measure that was tabulated is known to be log-concave
 
     declared: tuple[Asymptote | None, Asymptote | None] = (None, None)  # its asymptotes to the left and to the right
@@ -129,7 +130,8 @@ class Panels(Continuous):
     def noise(self, x: npt.ArrayLike, log_value: Floats) -> Floats:
         """The relative error of a density or mass that the panel around x makes: its series is good to a share of the panel.
 
-        Beyond the table it is the slope there that counts, times the depth.
+        Beyond the table it is the slope there that counts, times the depth; where that is a guess, all that is known is that the
+        density goes on falling.
         """
         x = np.asarray(x, float)
         at, _ = self._locate(np.clip(x, *self._ends))
@@ -137,6 +139,10 @@ class Panels(Continuous):
         known = np.where(np.isfinite(log_value), log_value, np.inf)
         inside = (self.relative_error + 2e-15) * np.exp(np.clip(whole - known, 0.0, 700.0))
         deep = _SLOPE_ERROR * np.where(np.isfinite(log_value), np.abs(log_value), 0.0)
+        for sign, end, tail, guessed in zip((-1, 1), self._ends, self.tails, self.guessed, strict=True):
+            if tail and guessed:
+                deep = np.where(sign * x > sign * end, np.exp(np.clip(tail[0] - known, 0.0, 700.0)), deep)
+                inside = inside + np.exp(np.minimum(tail[0] - math.log(-tail[1]) - known, 700.0))  # all mass beyond the end
         return np.where((x >= self.edges[0]) & (x <= self.edges[-1]), inside, deep)
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
@@ -285,8 +291,9 @@ def tabulate(
     order = np.argsort(starts)
     edges = np.append(starts[order], float(stops.max()))
     law = Panels(edges, offsets[order], series[order], (*kinks, edges[0], edges[-1]), scale, 0.0, name)
-    lines = ends[0].line, ends[1].line
-    return replace(law, relative_error=_overall(law, errors[order]), tails=lines, trusted=known, concave=concave)
+    lines, guessed = (ends[0].line, ends[1].line), (not ends[0].exact, not ends[1].exact)
+    error = _overall(law, errors[order])
+    return replace(law, relative_error=error, tails=lines, guessed=guessed, trusted=known, concave=concave)
 
 
 def _overall(law: Panels, errors: Floats) -> float:
@@ -324,7 +331,12 @@ def _tail(log_f: LogFunction, end: float, sign: int, scale: float) -> _Tail:
     if not np.isfinite(here) or not np.isfinite(far) or not far < middle < here:
         return _Tail(None, not np.isfinite(far))
     first, second = (middle - here) / (1000.0 * scale), (far - middle) / (1000.0 * scale)
-    return _Tail((here, (far - here) / (2000.0 * scale)), abs(first - second) <= 1e-11 * abs(first))
+    slope = (far - here) / (2000.0 * scale)
+    if abs(first - second) <= 1e-11 * abs(first):
+        return _Tail((here, slope), True)
+    near = 1e-3 * scale  # a decay that grows steeper is the flattest right at the end
+    at_end = (here - float(log_f(np.array([end - sign * near]))[0][0])) / near
+    return _Tail((here, max(slope, at_end) if at_end < 0 else slope), False)
 
 
 def _expanded(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:

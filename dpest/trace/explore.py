@@ -30,6 +30,7 @@ from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.identity import check_identity
 from dpest.trace.images import in_one_form
+from dpest.trace.kept_state import check_state
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.memory import nodes_forgotten
@@ -117,6 +118,7 @@ def trace(
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
         check_identity(mechanism, program, traced.counted)
+        check_state(mechanism, data, program)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     paths = without_agreeing_forks(traced.paths) if whole else traced.paths
     paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in paths)

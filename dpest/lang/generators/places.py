@@ -17,7 +17,8 @@ import numpy as np
 GENERATORS = (stdlib.Random, np.random.Generator, np.random.RandomState)
 _MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
 _MOST_LOOKED_AT = 1000
-_NOT_THE_AUTHORS = frozenset({"builtins", "numpy", "pandas", "scipy", "dpest", *sys.stdlib_module_names}) - {"__main__"}
+_BUILT_IN = ("float", "int", "isinstance", "sum")
+NOT_THE_AUTHORS = frozenset({"builtins", "numpy", "pandas", "scipy", "dpest", *sys.stdlib_module_names}) - {"__main__"}
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,9 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
     for i, v in enumerate(x.__defaults__ or ()):
         yield Place((id(x), i), v, functools.partial(_put_default, x, i))
     yield from _items(x.__kwdefaults__ or {})
-    if _home(x) not in _NOT_THE_AUTHORS:
+    if _home(x) not in NOT_THE_AUTHORS:
         yield from _named(x.__globals__, names_in(x.__code__))
-        yield from (_shadow(x.__globals__, name) for name in ("float", "int", "isinstance") if _converts(x, name))
+        yield from (_shadow(x.__globals__, name) for name in _BUILT_IN if _converts(x, name))
         yield from (_of_numpy(kind.__name__, kind) for kind in NUMPY_NUMBERS if _makes(x.__code__, kind.__name__))
 
 
@@ -191,7 +192,7 @@ def _named(held: dict[str, Any], names: frozenset[str]) -> Iterator[Place]:
     for name in names & held.keys():
         value = held[name]
         yield Place((id(held), name), value, functools.partial(held.__setitem__, name))
-        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in _NOT_THE_AUTHORS:
+        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in NOT_THE_AUTHORS:
             inside = vars(value)
             for inner in names & inside.keys():
                 yield Place((id(inside), inner), inside[inner], functools.partial(inside.__setitem__, inner))
@@ -223,7 +224,7 @@ def is_filled(cell: types.CellType) -> bool:
 
 def is_authors(x: Any) -> bool:
     """Whether a function, a class or a module is the author's own, and not of Python, NumPy or dpest."""
-    return _home(x) not in _NOT_THE_AUTHORS
+    return _home(x) not in NOT_THE_AUTHORS
 
 
 def _home(x: Any) -> str:
@@ -232,4 +233,4 @@ def _home(x: Any) -> str:
 
 
 def _authors(cls: type) -> bool:
-    return _home(cls) not in _NOT_THE_AUTHORS and not issubclass(cls, types.ModuleType)
+    return _home(cls) not in NOT_THE_AUTHORS and not issubclass(cls, types.ModuleType)

@@ -201,7 +201,7 @@ HONEST: dict[str, Callable[[Any], Any]] = {
     "a difference of truths": lambda x: (x + dpest.laplace(1.0) > 0) - (dpest.laplace(1.0) > 0),
     "an array": lambda x: np.cumsum(np.array([x, 1.0]) + dpest.laplace(1.0, size=2)),
     "truths of an array": lambda x: ~(np.array([x, 1.0]) + dpest.laplace(1.0, size=2) > 0),
-    "numpy's scalars": lambda x: (np.float64(x) + dpest.laplace(1.0) > 0) + (np.int64(2) < dpest.geometric(1.0)),
+    "numpy's scalars": lambda x: (np.float64(x) + dpest.laplace(1.0) > 0) | (np.int64(2) < dpest.geometric(1.0)),
     "whole numbers": lambda x: (x + dpest.geometric(2.0)) // 3,
     "a remainder": lambda x: (x + dpest.geometric(1.0)) % 3,
     "tenths": lambda x: (x + dpest.integers(0, 9)) / 10 <= 0.3,
