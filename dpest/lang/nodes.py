@@ -16,6 +16,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
+from dpest.lang.made_of import Polar, Turns
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -106,55 +107,6 @@ class Origin:
         """The base's value where the draw has the value y; None where no value of the base leads to it."""
         outer, undo = self.coefficient * y + self.constant, self.function.inverse()
         return (undo.at(outer) - self.offset) / self.factor if undo.inside(outer) else None
-
-
-@dataclass(frozen=True)
-class Polar:
-    """sqrt(-spread * ln(factor * u + offset)) * turned(slope * v + start), for the value of such a draw at given numbers."""
-
-    radius: Draw
-    angle: Draw
-    spread: Rational
-    factor: Rational
-    offset: Rational
-    slope: Rational
-    start: Rational
-    turned: str
-
-    @property
-    def parts(self) -> tuple[Draw, ...]:
-        """The draws that it is made of."""
-        return self.radius, self.angle
-
-    def value(self, u: Any, v: Any) -> float:
-        """The draw's value."""
-        inner = float(self.factor) * float(u) + float(self.offset)
-        length = math.sqrt(-float(self.spread) * math.log(inner)) if inner > 0 else math.inf
-        return length * float(getattr(math, self.turned)(float(self.slope) * float(v) + float(self.start)))
-
-
-@dataclass(frozen=True)
-class Turns:
-    """factor * draw without its whole turns: between 0 and 1, or one of `steps` whole numbers where the draw is one."""
-
-    draw: Draw
-    factor: Rational
-
-    @property
-    def parts(self) -> tuple[Draw, ...]:
-        """The draws that it is made of."""
-        return (self.draw,)
-
-    @property
-    def steps(self) -> int:
-        """In how many steps a turn is made by whole numbers."""
-        return int(self.factor.denominator)
-
-    def value(self, x: Any) -> Any:
-        """The draw's value, exact."""
-        turned = self.factor * exact(x)
-        left = turned - turned.numerator // turned.denominator
-        return left * self.steps if self.draw.law.discrete else left
 
 
 # The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).

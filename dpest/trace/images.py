@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import Draw, Function, Linear, Origin, Polar, combine, linear
+from dpest.lang.made_of import Polar
+from dpest.lang.nodes import Draw, Function, Linear, Origin, combine, linear
 from dpest.lang.origins import is_joined, on_base, root
 from dpest.laws.images import image
 from dpest.laws.law import Continuous

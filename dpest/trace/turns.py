@@ -10,6 +10,7 @@ import math
 import operator
 
 from dpest.errors import ExactRefused
+from dpest.lang.made_of import Turns
 from dpest.lang.nodes import (
     Compare,
     Draw,
@@ -17,7 +18,6 @@ from dpest.lang.nodes import (
     Relation,
     Rounded,
     Rounding,
-    Turns,
     combine,
     is_integral,
     is_whole_as_written,

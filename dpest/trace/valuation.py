@@ -14,6 +14,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from dpest.lang.made_of import Turns
 from dpest.lang.nodes import (
     TRUTHS,
     All,
@@ -33,7 +34,6 @@ from dpest.lang.nodes import (
     Relation,
     Rounded,
     Rounding,
-    Turns,
     Where,
     children,
     is_node,

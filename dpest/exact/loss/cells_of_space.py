@@ -22,7 +22,7 @@ from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.numerics.simplex import Undecided, cheapest
 
-_MOST_COORDINATES = 4
+_MOST_COORDINATES = 4  # with more, the programs are many, and each is large
 _MOST_CELLS = 24  # of one law: pairs of them are looked at
 _MOST_SIGNS = 6  # absolute values that are added: each doubles the number of programs
 _PROGRAM_STEPS = 200  # of ten microseconds, for one program of a few rows
