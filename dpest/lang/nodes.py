@@ -16,6 +16,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
+from dpest.lang.made_of import Polar, Turns
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -61,7 +62,7 @@ class Draw:
 
     law: Law
     origin: Origin | None = None
-    made_of: Polar | None = None  # two other draws, of which it is made together
+    made_of: Polar | Turns | None = None  # other draws, of which it is made in a way that is not monotone
     derived: Derived = field(default_factory=lambda: Derived())
 
 
@@ -106,26 +107,6 @@ class Origin:
         """The base's value where the draw has the value y; None where no value of the base leads to it."""
         outer, undo = self.coefficient * y + self.constant, self.function.inverse()
         return (undo.at(outer) - self.offset) / self.factor if undo.inside(outer) else None
-
-
-@dataclass(frozen=True)
-class Polar:
-    """sqrt(-spread * ln(factor * u + offset)) * turned(slope * v + start), for the value of such a draw at given numbers."""
-
-    radius: Draw
-    angle: Draw
-    spread: Rational
-    factor: Rational
-    offset: Rational
-    slope: Rational
-    start: Rational
-    turned: str
-
-    def value(self, u: float, v: float) -> float:
-        """The draw's value."""
-        inner = float(self.factor) * u + float(self.offset)
-        length = math.sqrt(-float(self.spread) * math.log(inner)) if inner > 0 else math.inf
-        return length * float(getattr(math, self.turned)(float(self.slope) * v + float(self.start)))
 
 
 # The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).

@@ -196,8 +196,8 @@ class _Met:
 
     def _place(self, draw: Draw) -> None:
         if draw.made_of is not None:
-            self._place(draw.made_of.radius)
-            self._place(draw.made_of.angle)
+            for part in draw.made_of.parts:
+                self._place(part)
             return
         while draw.origin is not None:
             draw = draw.origin.base

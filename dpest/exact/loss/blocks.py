@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.component import Component, Parts, Placed
@@ -57,6 +58,22 @@ class Measures(Memo):
         self.spokes.clear()
 
 
+_FEW_ROWS = 64  # up to here looking for equal ones is not worth it
+
+
+def _distinct(rows: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
+    """The different rows, and which of them each row is; whole numbers in one column need no sorting."""
+    if rows.shape[1] == 0:
+        return rows[:1], np.zeros(len(rows), np.intp)
+    if rows.shape[1] == 1:
+        column = rows[:, 0]
+        low, high = float(column.min()), float(column.max())
+        if high - low < len(column) and np.all(column == np.floor(column)):
+            return np.arange(low, high + 1)[:, None], (column - low).astype(np.intp)
+    found, of_row = np.unique(rows, axis=0, return_inverse=True)
+    return found, of_row.ravel()
+
+
 @dataclass(frozen=True, eq=False)
 class BlockLaw:
     """One law on a block: a sum over cases of products of components."""
@@ -85,7 +102,13 @@ class BlockLaw:
 
     def _component(self, placed: Placed, y: Floats) -> tuple[Floats, Floats]:
         measure = self.measures.of(placed.component)
-        return measure.log(y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0)))
+        own = y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0))
+        if own.shape[1] == y.shape[1] or len(y) <= _FEW_ROWS:
+            return measure.log(own)
+        # Of points on a grid, those that differ in other coordinates only are one for this component.
+        rows, of_row = _distinct(own)
+        logs, errors = measure.log(rows)
+        return logs[of_row], np.broadcast_to(errors, logs.shape)[of_row]
 
     @cached_property
     def impossible(self) -> bool:

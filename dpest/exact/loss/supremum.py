@@ -13,6 +13,7 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
+from dpest.exact.loss.cells_of_space import bounds_on_cells
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, best, capped, logs_at
@@ -70,7 +71,7 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
     if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return moved_vector(block) or on_space(block, worth)
+        return moved_vector(block) or capped(on_space(block, worth), bounds_on_cells(block))
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.exact.proof.presolve import Contradicted, Presolved, completed
-from dpest.exact.proof.simplex import Undecided, cheapest
 from dpest.numerics.rationals import ZERO, Rational, exact
+from dpest.numerics.simplex import Undecided, cheapest
 
 Combination = Mapping[int, Rational]  # column -> coefficient
 

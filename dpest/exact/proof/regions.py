@@ -136,7 +136,7 @@ class Variables:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
             if is_joined(draw):
-                raise ExactRefused("a Gaussian value is made of two draws")
+                raise ExactRefused("a value is made of draws in a way that is not monotone")
             if id(root(draw)) not in self._of:
                 self._from_outside(root(draw))
             v = self._of[id(draw)] if draw.origin is None else self._form(draw)

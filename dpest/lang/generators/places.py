@@ -116,6 +116,7 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
     if _home(x) not in NOT_THE_AUTHORS:
         yield from _named(x.__globals__, names_in(x.__code__))
         yield from (_shadow(x.__globals__, name) for name in _BUILT_IN if _converts(x, name))
+        yield from (_of_numpy(kind.__name__, kind) for kind in NUMPY_NUMBERS if _makes(x.__code__, kind.__name__))
 
 
 def held_by(function: types.FunctionType) -> Iterator[tuple[str, str, Any]]:
@@ -157,6 +158,20 @@ def _calls(whole: types.CodeType, name: str) -> bool:
     uses = [step for step in steps if step.opname == "LOAD_GLOBAL" and step.argval == name]
     called = [step for step in uses if (step.arg or 0) & 1]  # the compiler makes room for a call
     return bool(called) and (len(called) == len(uses) or not any(step.opname == "IS_OP" for step in steps))
+
+
+NUMPY_NUMBERS = (np.float64, np.int64)  # stood in for only where the author's code makes numbers of them
+
+
+@functools.lru_cache(_MOST_LOOKED_AT)
+def _makes(whole: types.CodeType, name: str) -> bool:
+    """Whether a function uses a number type of NumPy's, and does not ask whether something is that very type."""
+    return name in names_in(whole) and not any(s.opname == "IS_OP" for code in codes(whole) for s in dis.get_instructions(code))
+
+
+def _of_numpy(name: str, kind: type) -> Place:
+    held = vars(np)
+    return Place((id(held), name), kind, functools.partial(held.__setitem__, name))
 
 
 def _shadow(held: dict[str, Any], name: str) -> Place:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import UnsupportedOperation
-from dpest.lang.dist import RUN
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators import draws, standard
-from dpest.lang.plain_numbers import on_own_numbers
+from dpest.lang.plain_numbers import bare, on_own_numbers
 
 LawMaker = Callable[..., Any]
 _LEGACY = np.random.RandomState  # by this name also while others stand at NumPy's
@@ -129,6 +129,13 @@ def _methods(base: type, laws: Mapping[str, LawMaker]) -> dict[str, Any]:
     return {name: _method(name, laws.get(name), name in typed) for name in (names | set(laws)) - {"seed"}}
 
 
+def known_seed(seed: Any) -> Any:
+    """A seed as a plain number: one that was drawn among a few forks the run."""
+    if isinstance(seed, Dist):
+        return seed.__index__()
+    return bare(seed)
+
+
 def seeded_as(real: Any, seed: Any) -> Any:
     """A generator with this seed; NumPy's older ones read random bytes first, which a run would notice."""
     if real is not _LEGACY or isinstance(seed, np.random.BitGenerator):
@@ -147,8 +154,9 @@ def _seed(self: Any, *args: Any, **keywords: Any) -> Any:
     if not given or given[0] is None:
         seeds.real.pop(id(self), None)
         return None
-    seeds.real[id(self)] = seeded_as(type(self).real_class, given[0])
-    note_seed(f"seed({given[0]!r})")
+    seed = known_seed(given[0])
+    seeds.real[id(self)] = seeded_as(type(self).real_class, seed)
+    note_seed(f"seed({seed!r})")
     return None
 
 
