@@ -22,7 +22,7 @@ from dpest.lang.nodes import Draw, draws_of, is_node
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.logspace import log_sum
 from dpest.run.settings import Sides, keeping_sides
-from dpest.trace.against_program import CHECKS, SHARE, Checks, check_against_program
+from dpest.trace.against_program import CHECKS, LEAST_RUNS, SHARE, Checks, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import Abandoned, execute, is_rewritten, returned
@@ -117,7 +117,7 @@ def trace(
     watch = Watch(mechanism, data, params, lambda: program(one_run()))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
-        check_identity(mechanism, program, traced.counted)
+        check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS)
         check_state(mechanism, data, program)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     paths = without_agreeing_forks(traced.paths) if whole else traced.paths
