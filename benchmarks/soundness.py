@@ -33,8 +33,9 @@ ORACLES = {
     "two": "cells of the plane in rationals, integrals over them",
     "post": "post-processing of the noise from above, counts of plain runs from below",
     "rewritten": "the same program written otherwise: brackets must meet",
+    "arrays": "enumeration in fractions, on NumPy's own arrays and numbers",
 }
-SHARES = {"discrete": 5, "loops": 1, "one": 4, "two": 3, "post": 4, "rewritten": 3}
+SHARES = {"discrete": 5, "loops": 1, "one": 4, "two": 3, "post": 4, "rewritten": 3, "arrays": 3}
 
 
 @dataclass(frozen=True)

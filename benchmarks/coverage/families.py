@@ -8,6 +8,7 @@ from benchmarks.coverage import (
     arrays,
     broken,
     coins,
+    everyday,
     habits,
     idioms,
     linear,
@@ -34,6 +35,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Arrays, shares and shuffles": arrays.CASES,
     "Coins, checks and arrays in place": coins.CASES,
     "From another list": habits.CASES,
+    "From a third list": everyday.CASES,
     "Broken on purpose": broken.CASES,
 }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import math
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -47,20 +48,45 @@ def estimate_exactly(
     seen: list[Trace] = []
     steps = None if patient else _MOST_STEPS * len(pairs)
     with collector_paused(), _within_doubles():
-        try:
-            with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
-                return _estimate(mechanism, pairs, params, LIMITS, seen)
-        except (ExactRefused, RecursionError) as refusal:
-            if not seen or keeping_sides() is not Sides.AS_NEEDED or not is_rewritten(mechanism) or not any(map(_forked, seen)):
-                raise
+        def in_the_other_way(evaluations: int = _MOST_EVALUATIONS, steps: int | None = steps) -> Result:
             # What the sides of its `if` statements have in common may be beyond inference, and each path within it; or else
             # paths that are too many together may be independent choices, which stay apart where sides are kept together.
             kept, limits = (Sides.APART, _LIMITS_APART) if any(t.together for t in seen) else (Sides.TOGETHER, LIMITS)
+            with sides_kept(kept), limited_effort(evaluations * len(pairs), steps):
+                return _estimate(mechanism, pairs, params, limits, [])
+
+        try:
+            with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
+                found = _estimate(mechanism, pairs, params, LIMITS, seen)
+        except (ExactRefused, RecursionError) as refusal:
+            if not _has_another_way(mechanism, seen):
+                raise
             try:
-                with sides_kept(kept), limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
-                    return _estimate(mechanism, pairs, params, limits, [])
+                return in_the_other_way()
             except (ExactRefused, MechanismError, RecursionError) as second:
                 raise (refusal if isinstance(refusal, ExactRefused) else second) from None
+        if len(pairs) == 1 and _is_wide(found) and _has_another_way(mechanism, seen):
+            with suppress(ExactRefused, MechanismError, RecursionError):
+                return _narrower(found, in_the_other_way(_MOST_EVALUATIONS // 10, _MOST_STEPS // 16))
+        seen.clear()  # before the collector is back: what dies by itself need not be looked at
+        return found
+
+
+def _has_another_way(mechanism: Callable[..., Any], seen: Sequence[Trace]) -> bool:
+    """Whether the sides of `if` statements were kept together and need not be, or the other way round."""
+    return bool(seen) and keeping_sides() is Sides.AS_NEEDED and is_rewritten(mechanism) and any(map(_forked, seen))
+
+
+_WIDE = 1e-4  # relative: what an answer calls exact is narrower than that
+
+
+def _is_wide(found: Result) -> bool:
+    return math.isfinite(found.lower) and found.upper - found.lower > _WIDE * max(1.0, found.lower)
+
+
+def _narrower(first: Result, second: Result) -> Result:
+    """Of two answers to one question, each with a bracket that holds, the one that says more."""
+    return second if second.upper - second.lower < first.upper - first.lower else first
 
 
 @contextmanager
@@ -107,6 +133,7 @@ def _estimate(
         seen += sides
         comparison = aligned_comparison(sides[0], sides[1], measures)
         found.append((pair_result(pair, comparison, _again(mechanism, pair, params, limits)), comparison))
+    measures.forget()
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
         epsilon=worst.epsilon,

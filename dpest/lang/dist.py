@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache, partialmethod, reduce, wraps
+from functools import partialmethod, reduce, wraps
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
 from dpest.lang.limits import in_range, overflows, rounded_steps
 from dpest.lang.logic import compare, compared, conjunction, negate, truth
+from dpest.lang.narrow import checked, is_narrow
 from dpest.lang.nodes import (
     NODES,
     Apply,
@@ -69,11 +70,14 @@ def wrap(x: Any) -> Any:
     return Dist(x) if isinstance(x, NODES) else x
 
 
+def typed(x: Any) -> Any:
+    """The node behind a `Dist`; NumPy numbers keep their type."""
+    return x.node if isinstance(x, Dist) else x
+
+
 def unwrap(x: Any) -> Any:
     """The node behind a `Dist`; NumPy numbers become plain ones, everything else stays."""
-    if isinstance(x, Dist):
-        return x.node
-    return x.item() if isinstance(x, np.generic) else x
+    return x.node if isinstance(x, Dist) else x.item() if isinstance(x, np.generic) else x
 
 
 def _is_number(x: Any) -> bool:
@@ -107,10 +111,11 @@ def _elementwise(operation: Callable[[Dist, Any], Any]) -> Callable[[Dist, Any],
         if isinstance(other, float) and not math.isfinite(other) and operation.__name__ in _WITHOUT_NUMBER:
             return _WITHOUT_NUMBER[operation.__name__](0.0, other)
         if not isinstance(other, np.ndarray):
-            return operation(self, other)
+            found = operation(self, other)
+            return wrap(checked(unwrap(found), self.node, other)) if is_narrow(other) else found
         out = np.empty(other.shape, dtype=object)
         for at in np.ndindex(other.shape):
-            out[at] = operation(self, other[at])
+            out[at] = applied(self, other[at])
         return out
 
     return applied
@@ -267,7 +272,7 @@ class Dist(HasLaw, Bits, NotPlain):
                 raise UnsupportedOperation(f"cannot compare {self.words()} with {other}: rounding decides whether it overflows")
             return relation is not Relation.EQ and (other < 0) != swap
         sides = (self.node, _number(other, "compare"))
-        return wrap(compare(relation, *(reversed(sides) if swap else sides)))
+        return wrap(checked(compare(relation, *(reversed(sides) if swap else sides)), self.node, other))
 
     __hash__ = NotPlain.__hash__  # a class that defines __eq__ has to say so
 
@@ -321,8 +326,9 @@ class Dist(HasLaw, Bits, NotPlain):
     @staticmethod
     def from_density(x: npt.ArrayLike, density: npt.ArrayLike) -> Dist:
         """A value with a density that is linear between the given points."""
-        points, f = np.asarray(x, float), np.asarray(density, float)
-        value: Dist = fresh(_grid(points.tobytes(), points.shape, f.tobytes(), f.shape))
+        from dpest.laws.grid import known_grid
+
+        value: Dist = fresh(known_grid(np.asarray(x, float), np.asarray(density, float)))
         return value
 
 
@@ -331,6 +337,11 @@ def _ufunc(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     plain = tuple(x.item() if isinstance(x, np.generic | np.ndarray) else x for x in inputs)
     if not any(isinstance(x, Dist) for x in plain):
         return ufunc(*plain)
+    found = _applied(ufunc, plain)
+    return wrap(checked(unwrap(found), *map(typed, inputs))) if any(map(is_narrow, inputs)) else found
+
+
+def _applied(ufunc: Any, plain: tuple[Any, ...]) -> Any:
     name, values = ufunc.__name__, tuple(unwrap(x) for x in plain)
     if name in OPERATORS:
         return OPERATORS[name](*plain)
@@ -384,11 +395,3 @@ def on_lattice(law: Atoms) -> Any:
     if not isinstance(value, Dist):  # a run on plain numbers
         return marked(law.points[steps.index(float(value))])
     return Dist(combine(Linear((), points[0]), linear(value.node), step))
-
-
-@lru_cache(maxsize=64)
-def _grid(x: bytes, x_shape: tuple[int, ...], density: bytes, density_shape: tuple[int, ...]) -> Law:
-    # A replay must meet the same law again.
-    from dpest.laws.grid import grid_law
-
-    return grid_law(np.frombuffer(x).reshape(x_shape), np.frombuffer(density).reshape(density_shape))

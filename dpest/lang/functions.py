@@ -11,7 +11,7 @@ import numpy as np
 from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang.dist import Dist, rounded, truth, unwrap, wrap
 from dpest.lang.extremes import extreme
-from dpest.lang.nodes import NODES, Apply, ArgExtreme, Pick, Rounding, Where
+from dpest.lang.nodes import NODES, Apply, ArgExtreme, Pick, Rounding, Where, is_node
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.run import on_plain_numbers, shown
 
@@ -36,11 +36,14 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
     if isinstance(yes, list | tuple) and isinstance(no, list | tuple):
         if len(yes) != len(no):
             raise InvalidInput(f"where(...) needs two sequences of one length, got {len(yes)} and {len(no)} values")
-        return type(yes)(where(condition, a, b) for a, b in zip(yes, no, strict=True))
-    chosen = truth(unwrap(condition))
-    if not isinstance(chosen, NODES):
-        return yes if chosen else no
-    return Dist(Where(chosen, unwrap(yes), unwrap(no)))
+        chosen = truth(unwrap(condition))
+        nested = any(isinstance(x, list | tuple | np.ndarray) for x in (*yes, *no))
+        return type(yes)((where(condition, a, b) if nested else _side(chosen, a, b)) for a, b in zip(yes, no, strict=True))
+    return _side(truth(unwrap(condition)), yes, no)
+
+
+def _side(chosen: Any, yes: Any, no: Any) -> Any:
+    return Dist(Where(chosen, unwrap(yes), unwrap(no))) if is_node(chosen) else yes if chosen else no
 
 
 branch = where

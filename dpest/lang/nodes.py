@@ -16,6 +16,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
+from dpest.lang.made_of import Polar, Turns
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -61,7 +62,7 @@ class Draw:
 
     law: Law
     origin: Origin | None = None
-    made_of: Polar | None = None  # two other draws, of which it is made together
+    made_of: Polar | Turns | None = None  # other draws, of which it is made in a way that is not monotone
     derived: Derived = field(default_factory=lambda: Derived())
 
 
@@ -106,26 +107,6 @@ class Origin:
         """The base's value where the draw has the value y; None where no value of the base leads to it."""
         outer, undo = self.coefficient * y + self.constant, self.function.inverse()
         return (undo.at(outer) - self.offset) / self.factor if undo.inside(outer) else None
-
-
-@dataclass(frozen=True)
-class Polar:
-    """sqrt(-spread * ln(factor * u + offset)) * turned(slope * v + start), for the value of such a draw at given numbers."""
-
-    radius: Draw
-    angle: Draw
-    spread: Rational
-    factor: Rational
-    offset: Rational
-    slope: Rational
-    start: Rational
-    turned: str
-
-    def value(self, u: float, v: float) -> float:
-        """The draw's value."""
-        inner = float(self.factor) * u + float(self.offset)
-        length = math.sqrt(-float(self.spread) * math.log(inner)) if inner > 0 else math.inf
-        return length * float(getattr(math, self.turned)(float(self.slope) * v + float(self.start)))
 
 
 # The call that the author wrote: a function of plain numbers, and its operands (nodes or plain numbers).
@@ -345,7 +326,16 @@ def ancestors(*roots: Any) -> Iterator[Node]:
 
 def draws_of(*roots: Any) -> list[Draw]:
     """The draws that the roots depend on, in no particular order."""
-    return [n for n in ancestors(*roots) if isinstance(n, Draw)]
+    found: list[Draw] = []
+    seen: set[int] = set()
+    stack = [r for r in roots if is_node(r)]
+    while stack:  # as `ancestors`, which hands out every node: graphs are walked for their draws again and again
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            found += [node] if isinstance(node, Draw) else []
+            stack += [c for c in children(node) if is_node(c)]
+    return found
 
 
 def selected(condition: Any, yes: Any, no: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dpest.errors import InvalidInput, InvalidLaw
 from dpest.lang.dist import Dist, fresh
-from dpest.lang.plain_numbers import PlainNumber, bare
+from dpest.lang.plain_numbers import PlainNumber, bare, native
 from dpest.lang.run import shown
 from dpest.laws import continuous as c
 from dpest.laws import discrete as d
@@ -31,7 +31,7 @@ def _sized(law: Law, size: Size) -> Any:
     out = np.empty(shape, dtype=object)
     for at in np.ndindex(*shape):
         out[at] = fresh(law)
-    return out
+    return native(out)
 
 
 def _scaled(unit: type[Any], scale: Any, size: Size) -> Any:

@@ -91,7 +91,7 @@ class NotPlain:
         return RUN.get() is not None and has_listed_points(getattr(self, "node", None))
 
     def _counted(self) -> int | None:
-        """The plain whole number that a draw of one has on the path of this run, which forks on it: its text is known."""
+        """The plain whole number that a value made of such has on the path of this run, which forks on it: its text is known."""
         if RUN.get() is None:
             return None
         from dpest.lang.points import is_counted

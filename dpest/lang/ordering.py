@@ -71,6 +71,11 @@ def _at(pick: Pick, items: Sequence[Any], rank: int) -> Any:
     return wrap(extreme(pick, _nodes(items))) if rank == 0 else Dist(Ranked(pick, _nodes(items), rank, False))
 
 
+def ranked(items: Sequence[Any], rank: int) -> Any:
+    """The value at this place when the smallest come first."""
+    return items[0] if len(items) == 1 else _at(Pick.MIN, items, rank)
+
+
 def _of_two(items: Sequence[Any]) -> list[Any] | None:
     """Values that can only be one of two whole numbers, in order: how many are the larger one says it all."""
     points = [listed_points(x) for x in _nodes(items)]

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,32 @@ from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.setting import Setting
 
 _NUMBERS = (int, float, np.number, np.bool_)
-_OWN: ContextVar[bool] = ContextVar("dpest_own_numbers", default=False)
+class Own(Enum):
+    """Whose numbers single draws are in a run on plain numbers."""
+
+    OURS = "dpest"
+    PYTHON = "Python"
+    NUMPY = "NumPy"
 
 
-def own_numbers() -> AbstractContextManager[bool]:
-    """Inside the block, a run on plain numbers has Python's own floats, whole numbers and truth values."""
-    return Setting(_OWN, True)
+_OWN: ContextVar[Own] = ContextVar("dpest_own_numbers", default=Own.OURS)
+
+
+def own_numbers(whose: Own = Own.PYTHON) -> AbstractContextManager[Own]:
+    """Inside the block, a run has the floats, whole numbers and truth values of Python or NumPy, and NumPy's own arrays."""
+    return Setting(_OWN, whose)
+
+
+def on_own_numbers() -> bool:
+    """Whether a run has Python's or NumPy's own numbers now."""
+    return _OWN.get() is not Own.OURS
+
+
+def native(drawn: Any) -> Any:
+    """An array of draws; in a run on NumPy's own numbers as an array of these."""
+    if not on_own_numbers() or any(not isinstance(x, int | float) or isinstance(x, Truth) for x in drawn.flat):
+        return drawn
+    return np.array(drawn.tolist()).reshape(drawn.shape)
 
 
 class PlainNumber:
@@ -203,11 +224,15 @@ def size_of(x: Any) -> float:
     return x.size if isinstance(x, PlainFloat) else abs(float(x))
 
 
+_OF_NUMPY: dict[type, Any] = {float: np.float64, int: np.int64, bool: np.bool_}
+
+
 def marked(x: Any) -> Any:
     """A number as a plain number of a run; anything else as it is."""
     x = bare(x)
-    if _OWN.get():
-        return x
+    if on_own_numbers():
+        make = _OF_NUMPY.get(type(x)) if _OWN.get() is Own.NUMPY else None
+        return x if make is None else make(x)
     if isinstance(x, bool):
         return Truth(x)
     if isinstance(x, float):

@@ -8,6 +8,7 @@ from itertools import count, product
 from typing import Any
 
 from dpest.lang.nodes import (
+    TRUTHS,
     All,
     ArgExtreme,
     Compare,
@@ -60,21 +61,25 @@ def has_listed_points(node: Any) -> bool:
 def is_counted(value: Any) -> bool:
     """Whether a value is a Python int with listed points, and not a float or a truth value that only counts as one."""
     node = value.node
-    if isinstance(node, Linear) and len(node.terms) == 1 and node.constant == 0 and node.terms[0][1] == 1:
-        node = node.terms[0][0] if _of_whole_numbers(node) else node
-    return isinstance(node, ArgExtreme) or (isinstance(node, Draw) and isinstance(node.law, Whole))
+    return is_node(node) and not _is_truth(node) and _of_whole_numbers(node) and has_listed_points(node)
 
 
 def _of_whole_numbers(node: Any) -> bool:
-    """Whether a value was computed from Python ints alone."""
-    if not is_node(node):
-        return isinstance(node, int)
-    if isinstance(node, Draw):
-        return isinstance(node.law, Whole)
-    if not isinstance(node, Linear) or node.written is None:
-        return False
-    operation, operands = node.written
-    return operation in (operator.add, operator.sub, operator.mul) and all(map(_of_whole_numbers, operands))
+    """Whether a value was computed from Python ints and truth values alone."""
+    match node:
+        case Draw(law=law):
+            return isinstance(law, Whole)
+        case ArgExtreme() | Compare() | Not() | All() | Ranked(place=True):
+            return True
+        case Where(yes=yes, no=no):
+            return all(_of_whole_numbers(x) and not _is_truth(x) for x in (yes, no))
+        case Linear(written=(operation, operands)):
+            return operation in (operator.add, operator.sub, operator.mul) and all(map(_of_whole_numbers, operands))
+    return not is_node(node) and isinstance(node, int)
+
+
+def _is_truth(node: Any) -> bool:
+    return isinstance(node, (bool, *TRUTHS))
 
 
 def _among(value: Any, points: list[Any]) -> Any:

@@ -47,6 +47,10 @@ EXTREMES = {"maximum": Pick.MAX, "minimum": Pick.MIN}
 
 def boxed(x: Any) -> npt.NDArray[Any]:
     """An operand as an array of objects: lists and arrays by their elements, anything else as one object."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iuf" and x.dtype != np.float64:
+        box = np.empty(x.size, dtype=object)
+        box[:] = [*x.flat]  # with their type
+        return box.reshape(x.shape)
     if isinstance(x, np.ndarray | list | tuple):
         return np.asarray(x, dtype=object)
     box = np.empty((), dtype=object)

@@ -74,8 +74,11 @@ class Laplace(_Symmetric):
         return np.asarray(-np.abs(np.asarray(x, float)) / self.b - math.log(2 * self.b))
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
-        z = np.asarray(x, float) / self.b
-        return np.where(z < 0, z + LOG_HALF, np.log1p(-0.5 * np.exp(-np.abs(z))))
+        z = np.asarray(np.asarray(x, float) / self.b)
+        out = np.asarray(z + LOG_HALF)
+        above = z >= 0
+        out[above] = np.log1p(-0.5 * np.exp(-z[above]))
+        return out
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         low, high = np.broadcast_arrays(np.asarray(low, float) / self.b, np.asarray(high, float) / self.b)

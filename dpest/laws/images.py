@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.law import Continuous, Law, Rng
 from dpest.numerics.elementary import LOG, Elementary, Kind
@@ -20,6 +21,7 @@ from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _ERROR = 1e-13  # relative: a logarithm, an exponential and a difference each round by a few units of 1e-16
 _MOST = 1e300
+_LEAST = -740.0  # ln of the smallest distance from an end of a domain
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,13 @@ class Image:
 def image(law: Continuous, factor: Rational, offset: Rational, function: Elementary) -> Image:
     """The law of function(factor * draw + offset), on the part of the line where the function is defined."""
     known = _named(law, factor, offset, function)
-    return known if known is not None else Image(Moved(law, float(factor), float(offset), function))
+    if known is not None:
+        return known
+    if isinstance(law, Uniform):
+        # Next to an end of the domain, 1e-30 above zero, 0.5 + 1e-30 would be rounded: uniform noise is moved there itself.
+        ends = [float(x) for x in _ends(law, factor, offset)]
+        return Image(Moved(Uniform(ends[0], ends[1]), 1.0, 0.0, function))
+    return Image(Moved(law, float(factor), float(offset), function))
 
 
 def _named(law: Law, factor: Rational, offset: Rational, function: Elementary) -> Image | None:
@@ -194,11 +202,32 @@ class Moved(Continuous):
         return tuple(sorted({x for x in (*inner, *self.support) if abs(x) < _MOST}))
 
     def reach(self, log_mass: float) -> tuple[float, float]:
-        ends = [self._forth(x) for x in self.law.reach(log_mass)]
+        ends = [self._reached(x, log_mass) for x in self.law.reach(log_mass)]
         return min(ends), max(ends)
+
+    def _reached(self, x: float, log_mass: float) -> float:
+        """How far the function goes towards one end of X; next to an end of its domain, up to where so much mass is left."""
+        inner, (low, high) = self.factor * x + self.offset, self._domain
+        if low < inner < high or abs(self._limit(x)) < _MOST:
+            return self._forth(x)
+        end, side = (low, 1) if inner <= low else (high, -1)
+        first, last = _LEAST, math.log(abs(inner - end) + abs(self.factor) * self.law.scale)
+        for _ in range(60):
+            middle = 0.5 * (first + last)
+            ends = sorted((e - self.offset) / self.factor for e in (end, end + side * math.exp(middle)))
+            first, last = (middle, last) if float(self.law.log_interval(*ends)) <= log_mass else (first, middle)
+        return min(max(float(self.function.values(end + side * math.exp(first))), -_MOST), _MOST)
 
     def log_beyond(self, log_mass: float) -> float:
         return self.law.log_beyond(log_mass)
+
+    def asymptote(self, side: int) -> Asymptote | None:
+        """A logarithm of uniform noise around zero is exponential on the way down: its density is e^y / width."""
+        logarithm = self.function.kind in (Kind.LOG, Kind.LOG1P) and self.function.parameter is None
+        plain = isinstance(self.law, Uniform) and self.factor == 1.0 and self.offset == 0.0
+        if side > 0 or not logarithm or not plain or not self.law.support[0] <= self._domain[0] < self.law.support[1]:
+            return None
+        return exponential(-math.log(self.law.support[1] - self.law.support[0]), 1.0)
 
     def log_density(self, y: npt.ArrayLike) -> Floats:
         y = np.asarray(y, float)

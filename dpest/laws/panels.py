@@ -40,6 +40,7 @@ class Panels(Continuous):
     trusted: float = 700.0  # nats below its largest value down to which the density is known well
     # ln of the density at either end, and its slope outwards: beyond an open end it decays exponentially.
     tails: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
+    guessed: tuple[bool, bool] = (False, False)  # whether the decay beyond an open end is not exactly exponential
     concave: bool = False  # whether the measure that was tabulated is known to be log-concave
 
     declared: tuple[Asymptote | None, Asymptote | None] = (None, None)  # its asymptotes to the left and to the right
@@ -98,6 +99,11 @@ class Panels(Continuous):
             return np.log(np.maximum(2 * self._half * self.coefficients[:, 0], 0.0)) + self.offsets
 
     @cached_property
+    def _log_largest(self) -> Floats:
+        """ln of a panel's mass, or of its largest density where that is more."""
+        return np.maximum(self._log_panel, np.where(self.coefficients[:, 0] > 0, self.offsets, -np.inf))
+
+    @cached_property
     def _below(self) -> Floats:
         return np.concatenate([[-np.inf], np.logaddexp.accumulate(self._log_panel)])
 
@@ -129,24 +135,45 @@ class Panels(Continuous):
     def noise(self, x: npt.ArrayLike, log_value: Floats) -> Floats:
         """The relative error of a density or mass that the panel around x makes: its series is good to a share of the panel.
 
-        Beyond the table it is the slope there that counts, times the depth.
+        Beyond the table it is the slope there that counts, times the depth; where that is a guess, all that is known is that the
+        density goes on falling.
         """
         x = np.asarray(x, float)
-        at, _ = self._locate(np.clip(x, *self._ends))
-        whole = np.maximum(self._log_panel, np.where(self.coefficients[:, 0] > 0, self.offsets, -np.inf))[at]
+        low, high = self._ends
+        at = np.clip(np.searchsorted(self.edges, x, side="right") - 1, 0, len(self.edges) - 2)
         known = np.where(np.isfinite(log_value), log_value, np.inf)
-        inside = (self.relative_error + 2e-15) * np.exp(np.clip(whole - known, 0.0, 700.0))
+        inside = (self.relative_error + 2e-15) * np.exp(np.clip(self._log_largest[at] - known, 0.0, 700.0))
+        within = (x >= low) & (x <= high)
+        if within.all() and not any(self.guessed):
+            return inside
         deep = _SLOPE_ERROR * np.where(np.isfinite(log_value), np.abs(log_value), 0.0)
-        return np.where((x >= self.edges[0]) & (x <= self.edges[-1]), inside, deep)
+        for sign, end, tail, guessed in zip((-1, 1), self._ends, self.tails, self.guessed, strict=True):
+            if tail and guessed:
+                deep = np.where(sign * x > sign * end, np.exp(np.clip(tail[0] - known, 0.0, 700.0)), deep)
+                inside = inside + np.exp(np.minimum(tail[0] - math.log(-tail[1]) - known, 700.0))  # all mass beyond the end
+        return np.where(within, inside, deep)
+
+    @cached_property
+    def _below_open(self) -> Floats:
+        """ln of the mass below each edge, with what lies beyond an open left end."""
+        before = -np.inf if self.tails[0] is None else _whole_tail(self.tails[0])
+        return np.asarray(np.logaddexp.accumulate(np.concatenate([[before], self._log_panel])))
 
     def log_cdf(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
-        inside = np.clip(x, *self._ends)
-        i, z = self._locate(inside)
+        low, high = self._ends
+        left, right = self.tails
+        i, z = self._locate(np.clip(x, low, high))
         with np.errstate(divide="ignore"):
             part = np.log(np.maximum(_series(self._antiderivative, i, z), 0.0)) + self.offsets[i]
-        inner = np.where(x > self._ends[0], np.logaddexp(self._below[i], part), -np.inf)
-        return self._with_tails(inner, np.full(x.shape, -np.inf), x)
+        out = np.logaddexp(self._below_open[i], part)
+        if np.any(x <= low):
+            tail = -np.inf if left is None else _whole_tail(left) + left[1] * (low - np.minimum(x, low))
+            out = np.where(x <= low, tail, out)
+        if right is not None and np.any(x > high):
+            beyond = _tail_mass(right, np.zeros(x.shape), x - high)
+            out = np.where(x > high, np.logaddexp(self._below_open[-1], beyond), out)
+        return out
 
     def log_sf(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
@@ -205,6 +232,11 @@ class Panels(Continuous):
         return self.name
 
 
+def _whole_tail(tail: tuple[float, float]) -> float:
+    """ln of the mass beyond an open end."""
+    return tail[0] - math.log(-tail[1])
+
+
 def _tail_mass(tail: tuple[float, float], near: Floats, far: Floats) -> Floats:
     """ln of the mass between two distances beyond an open end."""
     log_end, slope = tail
@@ -233,11 +265,11 @@ def _series(chebyshev: Floats, at: npt.NDArray[np.intp], z: Floats) -> Floats:
         waves = np.cos(np.arccos(z)[..., None] * np.arange(chebyshev.shape[1]))
         return np.asarray(np.einsum("...k,...k->...", waves, chebyshev[at]))
     b1 = b2 = np.zeros(z.shape)
-    columns = np.ascontiguousarray(chebyshev.T)
+    own = chebyshev.T[:, at]
     twice = 2 * z
-    for k in range(columns.shape[0] - 1, 0, -1):
-        b1, b2 = columns[k][at] + twice * b1 - b2, b1
-    return np.asarray(columns[0][at] + z * b1 - b2)
+    for c in own[:0:-1]:
+        b1, b2 = c + twice * b1 - b2, b1
+    return np.asarray(own[0] + z * b1 - b2)
 
 
 def tabulate(
@@ -285,8 +317,9 @@ def tabulate(
     order = np.argsort(starts)
     edges = np.append(starts[order], float(stops.max()))
     law = Panels(edges, offsets[order], series[order], (*kinks, edges[0], edges[-1]), scale, 0.0, name)
-    lines = ends[0].line, ends[1].line
-    return replace(law, relative_error=_overall(law, errors[order]), tails=lines, trusted=known, concave=concave)
+    lines, guessed = (ends[0].line, ends[1].line), (not ends[0].exact, not ends[1].exact)
+    error = _overall(law, errors[order])
+    return replace(law, relative_error=error, tails=lines, guessed=guessed, trusted=known, concave=concave)
 
 
 def _overall(law: Panels, errors: Floats) -> float:
@@ -324,7 +357,12 @@ def _tail(log_f: LogFunction, end: float, sign: int, scale: float) -> _Tail:
     if not np.isfinite(here) or not np.isfinite(far) or not far < middle < here:
         return _Tail(None, not np.isfinite(far))
     first, second = (middle - here) / (1000.0 * scale), (far - middle) / (1000.0 * scale)
-    return _Tail((here, (far - here) / (2000.0 * scale)), abs(first - second) <= 1e-11 * abs(first))
+    slope = (far - here) / (2000.0 * scale)
+    if abs(first - second) <= 1e-11 * abs(first):
+        return _Tail((here, slope), True)
+    near = 1e-3 * scale  # a decay that grows steeper is the flattest right at the end
+    at_end = (here - float(log_f(np.array([end - sign * near]))[0][0])) / near
+    return _Tail((here, max(slope, at_end) if at_end < 0 else slope), False)
 
 
 def _expanded(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:

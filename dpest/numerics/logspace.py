@@ -32,6 +32,8 @@ def log_sum(x: npt.ArrayLike, axis: int | None = None) -> Floats:
     x = np.asarray(x, float)
     if x.size == 0:
         return np.full(np.delete(x.shape, axis) if axis is not None else (), -np.inf)
+    if axis == 0 and x.shape[0] == 1:
+        return np.array(x[0])
     top = np.max(x, axis=axis, keepdims=True)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):

@@ -20,3 +20,12 @@ class Memo:
             self.answers[key] = (owner, work())
         found: _Answer = self.answers[key][1]
         return found
+
+    def recalled(self, key: Any) -> Any:
+        """What was worked out for a key; None where nothing was."""
+        found = self.answers.get(key)
+        return None if found is None else found[1]
+
+    def forget(self) -> None:
+        """Lets go of everything: answers that hold the memo that holds them would wait for the garbage collector."""
+        self.answers.clear()

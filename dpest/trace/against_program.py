@@ -11,19 +11,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpest.errors import MechanismRaised, TraceMismatch
 from dpest.lang.nodes import Draw, Node, Relation, is_node
+from dpest.lang.plain import missing_draws
 from dpest.lang.plain_numbers import PlainFloat, size_of
 from dpest.laws.law import Law
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
-from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, shown_leaves, shown_output
+from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, same_family, shown_leaves, shown_output
 from dpest.trace.replay import Replay, Unusual, same_output
+from dpest.trace.rounding import check_rounding, has_functions
 from dpest.trace.valuation import Valuation, Value
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ SHARE = 0.1  # of the time that the trace took
 SECONDS = 0.005
 _VERY_LONG = 2.0  # seconds after which even the least number of runs is cut short
 _AIMED_PATHS = 64  # paths whose conditions are aimed at
+_MOST_EXACT = 2**53  # whole numbers above are rounded too
 ROUNDING = 1e-13  # relative to the largest number on the way: a thousand floating-point operations
 _MOST_SHOWN = 400  # characters of an output in a message
 _CHANCE = 1e-9  # an unexplored path may be met by chance, but not more rarely than this
@@ -82,13 +85,15 @@ def check_against_program(traced: Trace, program: RunProgram, checks: Checks) ->
     places = _Places()
     aims = _aims(traced.paths, places)
     lost = 0
-    rounds = Rounds(checks)
+    rounds = Rounds(replace(checks, runs=MOST_RUNS) if has_functions(traced.paths[:_AIMED_PATHS]) else checks)
     for i in rounds:
         aimed = i % 2 == 1
         run = PlainRun(source, aims if aimed else None, together=traced.counted)
         output = run_plainly(program, run)
         met = _Met(run, places)
         path = met.path(tree)
+        if not aimed:
+            check_rounding(run, [] if path is None or met.valuation.by_rounding else met.leaves(path))
         if met.valuation.unclear or id(path) in around:  # another round of a loop: the trace has the first one only
             continue
         rounds.compared += 1
@@ -191,8 +196,8 @@ class _Met:
 
     def _place(self, draw: Draw) -> None:
         if draw.made_of is not None:
-            self._place(draw.made_of.radius)
-            self._place(draw.made_of.angle)
+            for part in draw.made_of.parts:
+                self._place(part)
             return
         while draw.origin is not None:
             draw = draw.origin.base
@@ -215,13 +220,21 @@ class _Met:
                 break
         return made
 
-    def compare(self, path: Path, output: Flat) -> None:
-        """Refuse an output that the path does not say at these numbers."""
+    def leaves(self, path: Path) -> Sequence[Any]:
+        """The path's output, its draws numbered; nothing where the program made others than the path says."""
+        return path.output.leaves if self._entered(path) == len(self.run.drawn) else ()
+
+    def _entered(self, path: Path) -> int:
+        """How many draws the program makes on a path; each gets its number."""
         self._places.add(path)
         self._on = path
         for draw in path.drawn if not path.guards else ():
             self._place(draw)
-        made = self._made(path)
+        return self._made(path)
+
+    def compare(self, path: Path, output: Flat) -> None:
+        """Refuse an output that the path does not say at these numbers."""
+        made = self._entered(path)
         if made != len(self.run.drawn):
             raise mismatch(self.run, output, f"{made} draws, and the program made {len(self.run.drawn)}")
         compare_outputs(path.output, output, self.valuation, self.run)
@@ -232,21 +245,10 @@ def put(valuation: Valuation, draw: Draw, position: int, run: PlainRun) -> None:
     if position >= len(run.drawn):
         raise mismatch(run, None, f"at least {position + 1} draws, and the program made {len(run.drawn)}")
     drawn = run.drawn[position]
-    factor = _same_family(draw.law, drawn.law)
+    factor = same_family(draw.law, drawn.law)
     if factor is None:
         raise mismatch(run, None, f"{draw.law.words()} as draw {position + 1}, where the program drew {drawn.law.words()}")
     valuation.put(draw, drawn.value * factor)
-
-
-def _same_family(traced: Law, drawn: Law) -> float | None:
-    """What a number of the program's law is multiplied by to be one of the traced law.
-
-    A scale that is itself random multiplies a draw of scale 1 in the graph; in a plain run it is a number like any other.
-    """
-    if traced is drawn or traced == drawn:
-        return 1.0
-    scales = getattr(traced, "b", 0.0), getattr(drawn, "b", 0.0)
-    return scales[0] / scales[1] if type(traced) is type(drawn) and 1.0 in scales and 0.0 not in scales else None
 
 
 def compare_outputs(expected: Flat, output: Flat, valuation: Valuation, run: PlainRun) -> None:
@@ -266,10 +268,18 @@ def compare_leaves(expected: Flat, values: Sequence[Any], output: Flat, run: Pla
 def _leaf_agrees(node: Any, expected: Any, returned: Any, run: PlainRun) -> bool:
     size = size_of(returned) if isinstance(returned, PlainFloat) else 0.0
     number = run.number(returned)
+    if _agree(expected, number, size):
+        return True
+    if not isinstance(expected, Value):
+        return False
+    if not expected.inexact:  # a whole number, unless noise that cancels was rounded on the way to it
+        return _has_cancelled_noise(node) and _rounded_to(float(expected.number), number, run.outside.largest(node))
     # What an array holds has lost the size of the numbers on the way to it; the graph knows them, at some cost.
-    return _agree(expected, number, size) or (
-        isinstance(expected, Value) and expected.inexact and _agree(expected, number, run.outside.largest(node))
-    )
+    return _agree(expected, number, run.outside.largest(node))
+
+
+def _has_cancelled_noise(node: Any) -> bool:
+    return is_node(node) and any(not draw.law.discrete for draw in missing_draws(node, {}))
 
 
 def _agree(expected: Any, returned: Any, size: float) -> bool:
@@ -282,7 +292,7 @@ def _agree(expected: Any, returned: Any, size: float) -> bool:
         return True
     if not math.isfinite(returned):
         return False
-    if not expected.inexact:
+    if not expected.inexact and abs(expected.number) <= _MOST_EXACT:
         return bool(expected.number == returned)
     return abs(float(expected.number) - returned) <= max(expected.slack, ROUNDING * size, 1e-300)
 
@@ -374,6 +384,8 @@ def mismatch(run: PlainRun, output: Flat | None, expected: str) -> TraceMismatch
     return TraceMismatch(
         f"the mechanism on plain numbers does not do what its trace says. With the draws {draws_in_words(run.drawn)}"
         f"{returned} the trace expected {_short(expected)}. Either the mechanism has randomness or state of its own (random, "
-        "secrets, numpy.random, a clock, a counter kept between runs): use dpest draws, and keep no state. Or dpest reads one of "
-        "its operations wrongly: please report it. Meanwhile dpest.audit bounds the loss of any program as a black box"
+        "secrets, numpy.random, a clock, a counter kept between runs): use dpest draws, and keep no state. Or it compares values "
+        "that are equal as real numbers, and the rounding of floating point decides, as in `(x + noise) - x > noise`. Or dpest "
+        "reads one of its operations wrongly: please report it. Meanwhile dpest.audit bounds the loss of any program as a black "
+        "box"
     )

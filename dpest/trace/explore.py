@@ -24,7 +24,7 @@ from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import ONE, exact
 from dpest.run.settings import Sides, keeping_sides
-from dpest.trace.against_program import CHECKS, SHARE, Checks, check_against_program
+from dpest.trace.against_program import CHECKS, LEAST_RUNS, SHARE, Checks, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
 from dpest.trace.chain import ChainLimits, OutputChances
 from dpest.trace.chained import chained
@@ -34,6 +34,7 @@ from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.identity import check_identity
 from dpest.trace.images import in_one_form
+from dpest.trace.kept_state import check_state
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.memory import nodes_forgotten
@@ -120,7 +121,8 @@ def trace(
     watch = Watch(mechanism, data, params, lambda: program(one_run()))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
-        check_identity(mechanism, program, traced.counted)
+        check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS)
+        check_state(mechanism, data, program)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     paths = without_agreeing_forks(traced.paths) if whole else traced.paths
     paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in paths)

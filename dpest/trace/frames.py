@@ -24,7 +24,7 @@ _OURS = (
 
 def frames_of(end: CodeType) -> tuple[list[FrameType], list[FrameType]]:
     """Our own frames, from where a truth value was asked for, and those of the author's code up to the run; innermost first."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(2)  # not the caller: a frame that held itself would keep all others alive
     ours, frames = [], []
     while frame is not None and frame.f_globals.get("__name__", "") in (*_OURS, SAMPLERS):
         ours.append(frame)

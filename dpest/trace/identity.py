@@ -13,33 +13,64 @@ from functools import lru_cache, partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from dpest.errors import UnsupportedOperation
+import numpy as np
+
+from dpest.errors import DpestError, UnsupportedOperation
 from dpest.lang.generators.places import codes, is_authors, is_filled, names_in
-from dpest.lang.plain_numbers import own_numbers
+from dpest.lang.plain_numbers import Own, own_numbers
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 
 _MOST_LOOKED_AT = 500  # functions and classes that the mechanism leads to
 _RUNS = 16  # as many as notice a coin that comes up one time in four, but for one time in a hundred
+_MANY_DRAWS = 500  # of a run, which then takes as long as the few runs of a short program: one is enough
+_CLOSE = 1e-6  # of noise in float32
+_FEW_RUNS = 4  # where no code asks, and NumPy's arithmetic alone may differ: each costs two runs of the program
 
 
-def check_identity(mechanism: Any, program: Callable[[Any], Flat], together: bool) -> None:
-    """Raises where the type or the identity of a random value decides what is returned."""
-    if not any(map(_asks, _codes(mechanism))):
-        return
+def check_identity(mechanism: Any, program: Callable[[Any], Flat], together: bool, first: bool = True) -> None:
+    """Raises where the program does something else on Python's and NumPy's own numbers than on those of the trace.
+
+    Arithmetic is the same for all inputs of a question: after the `first` pair one run is enough.
+    """
+    asks = any(map(_asks, codes_of(mechanism)))
     source = NumberSource(stream(SEED))
-    for _ in range(_RUNS):
+    whose = [Own.PYTHON] if asks else [Own.PYTHON, Own.NUMPY]
+    for _ in range(_RUNS if asks else _FEW_RUNS if first else 1):
         run = PlainRun(source, together=together)
-        output = program(run)
-        with own_numbers():
-            again = PlainRun(source, script=run.drawn, together=together)
+        with np.errstate(all="ignore"):
+            output = program(run)
+        # Truth values of Python count, those of NumPy are logical: a program is right with one of them, which is the author's.
+        if not any(alike_on(own, run, output, program) for own in whose):
+            raise UnsupportedOperation(_ASKS if asks else _OTHERWISE)
+        if len(run.drawn) > _MANY_DRAWS and not asks:
+            return
+
+
+def alike_on(own: Own, run: PlainRun, output: Flat, program: Callable[[Any], Flat]) -> bool:
+    """Whether the same draws lead to the same output on numbers of this kind; an error of the program's counts as none."""
+    again = PlainRun(NumberSource(stream(SEED)), script=run.drawn, together=run.together)
+    again.outside = run.outside
+    try:
+        with own_numbers(own), np.errstate(all="ignore"):
             second = program(again)
-        if output.structure != second.structure or not all(map(_alike, _numbers(run, output), _numbers(again, second))):
-            raise UnsupportedOperation(
-                "the mechanism asks whether a random truth value `is True` (or matches it with `case True`), or what type a "
-                "random value has, which no trace sees: write `if condition:` or `isinstance` instead"
-            )
+    except DpestError:
+        return False
+    if output.structure != second.structure:
+        return False
+    return all(map(_alike, _numbers(run, output), _numbers(again, second)))
+
+
+_ASKS = (
+    "the mechanism asks whether a random truth value `is True` (or matches it with `case True`), or what type a "
+    "random value has, which no trace sees: write `if condition:` or `isinstance` instead"
+)
+_OTHERWISE = (
+    "the mechanism does something else on NumPy's own numbers than on Python's: arithmetic that wraps around or rounds to few "
+    "bits (uint8, int64, float32), truth values that are added (`+` of two of NumPy's is `or`), or a sum whose last digit "
+    "decides. Write it with numbers of Python's: int(x), float(x), int(a > b)"
+)
 
 
 def _numbers(run: PlainRun, output: Flat) -> list[Any]:
@@ -49,11 +80,11 @@ def _numbers(run: PlainRun, output: Flat) -> list[Any]:
 def _alike(a: Any, b: Any) -> bool:
     """Whether two outputs are the same but for rounding: NumPy adds up its own floats in another order."""
     if isinstance(a, float) and isinstance(b, float):
-        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(a) and math.isnan(b))
+        return math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_CLOSE) or (math.isnan(a) and math.isnan(b))
     return repr(a) == repr(b) or (isinstance(a, int | float) and isinstance(b, int | float) and a == b)
 
 
-def _codes(mechanism: Any) -> Iterator[CodeType]:
+def codes_of(mechanism: Any) -> Iterator[CodeType]:
     """The code of the author's functions: the mechanism, and what it calls by a global name, from a closure, or as a method."""
     todo: list[Any] = [mechanism]
     seen: set[int] = set()

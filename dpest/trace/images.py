@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
+from dpest.lang.made_of import Polar
 from dpest.lang.nodes import Draw, Function, Linear, Origin, combine, linear
 from dpest.lang.origins import is_joined, on_base, root
 from dpest.laws.images import image
@@ -40,6 +41,9 @@ def _image(draw: Draw, factor: Rational, offset: Rational, function: Elementary)
 
     found: Linear = draw.derived.once((function, factor, offset), make)
     return found
+
+
+_BESIDE = "noise that another value is made of (a Gaussian one, a remainder) is used beside it"
 
 
 class Impossible(Exception):
@@ -80,7 +84,7 @@ def unified(literals: Sequence[Literal], values: Sequence[Linear] = ()) -> tuple
 
 def _key(draw: Draw) -> Any:
     """Equal for forms of one draw; the cosine and the sine of one angle, times one radius, are draws apart."""
-    return id(root(draw)), None if draw.made_of is None else draw.made_of.turned
+    return id(root(draw)), draw.made_of.turned if isinstance(draw.made_of, Polar) else None
 
 
 def _check_apart(forms: list[Draw]) -> None:
@@ -91,8 +95,10 @@ def _check_apart(forms: list[Draw]) -> None:
         if by_root.setdefault(id(root(draw)), made_of) is made_of:
             continue
         first = by_root[id(root(draw))]
-        if first is None or made_of is None or replace(first, turned="") != replace(made_of, turned=""):
-            raise ExactRefused("noise that a Gaussian value is made of is used beside it")
+        if not isinstance(first, Polar) or not isinstance(made_of, Polar):
+            raise ExactRefused(_BESIDE)
+        if replace(first, turned="") != replace(made_of, turned=""):
+            raise ExactRefused(_BESIDE)
 
 
 def depth(draw: Draw) -> int:
@@ -108,7 +114,7 @@ def _moved(literal: Literal, target: Draw) -> Literal | None:
     least, bound = c > 0, -literal.constant / c
     while draw is not target and not _behind(draw, target):
         if draw.origin is None:
-            raise ExactRefused("noise that a Gaussian value is made of is used beside it")
+            raise ExactRefused(_BESIDE)
         least, there = on_base(draw.origin, least, bound)
         if there is None:
             return _always(least)

@@ -127,9 +127,10 @@ class PlainRun:
         return float(value.number) if isinstance(value, Value) else value
 
     def _scripted(self, law: Law) -> float | None:
-        """The number that an earlier run drew here, if it asked for the same law."""
+        """The number that an earlier run drew here, if it asked for the same law, or for one of another scale."""
         k = len(self.drawn)
-        return self._script[k].value if k < len(self._script) and self._script[k].law == law else None
+        factor = same_family(law, self._script[k].law) if k < len(self._script) else None
+        return None if factor is None else self._script[k].value * factor
 
     def _aimed(self, law: Law) -> float | None:
         """A number near the bound of a condition, which the law can take."""
@@ -148,6 +149,17 @@ class PlainRun:
         else:
             value = float(round(bound) + rng.integers(-1, 2))
         return value if float(law.log_density(value)) > -math.inf else None
+
+
+def same_family(traced: Law, drawn: Law) -> float | None:
+    """What a number of the program's law is multiplied by to be one of the traced law.
+
+    A scale that is itself random multiplies a draw of scale 1 in the graph; in a plain run it is a number like any other.
+    """
+    if traced is drawn or traced == drawn:
+        return 1.0
+    scales = getattr(traced, "b", 0.0), getattr(drawn, "b", 0.0)
+    return scales[0] / scales[1] if type(traced) is type(drawn) and 1.0 in scales and 0.0 not in scales else None
 
 
 def draws_in_words(drawn: Sequence[Drawn], most: int = 12) -> str:

@@ -10,7 +10,8 @@ import math
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import Apply, Draw, Function, Linear, Polar, linear, scaled
+from dpest.lang.made_of import Polar
+from dpest.lang.nodes import Apply, Draw, Function, Linear, linear, scaled
 from dpest.lang.origins import root
 from dpest.laws.continuous import Gaussian, Uniform
 from dpest.numerics.elementary import Kind

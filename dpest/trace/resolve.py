@@ -46,6 +46,7 @@ from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_s
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import known_product, nonlinear
 from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
+from dpest.trace.turns import without_turns
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
 
@@ -68,7 +69,7 @@ def affine(x: Any, ask: Ask, became: Became | None = None) -> Linear:
     """A number as an affine expression of draws (or of roundings, which stay); truth values count as 0 and 1."""
     value = linear(x)
     if all(isinstance(n, Draw | Rounded) for n, _ in value.terms):
-        return value
+        return without_turns(value, ask) if any(isinstance(n, Rounded) for n, _ in value.terms) else value
     out = Linear((), value.constant)
     beyond = 0.0
     for node, c in value.terms:

@@ -8,12 +8,13 @@ decision on a continuous value that lies so close to its bound is marked `unclea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 import numpy as np
 
+from dpest.lang.made_of import Turns
 from dpest.lang.nodes import (
     TRUTHS,
     All,
@@ -46,6 +47,8 @@ from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
 # Relative. A thousand operations round by 1e-13 at most; a lie of a program is far larger. At 1e-9, data around 1e9 with
 # noise of scale 1 would leave nothing to compare.
 CLOSE = 1e-11
+_FAR = 1e-3  # relative: a function that has one value over that distance is level there
+_LAST_DIGITS = 2.0**-52  # a difference below this share of the terms is lost in the sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Value:
     number: Rational | float  # a float only where it is not finite
     size: float
     smooth: bool
+    level: bool = False  # whether a function has this value all around: it underflowed, or came to its limit
 
     @property
     def slack(self) -> float:
@@ -72,6 +76,7 @@ class Valuation:
 
     def __init__(self, outside: Callable[[Law], float]) -> None:
         self.unclear = False
+        self.by_rounding = False  # whether rounding, underflow or overflow decided what real numbers decide otherwise, or may
         self._outside = outside
         self._draws: dict[Draw, Value] = {}
         self._known: dict[Node, Value] = {}
@@ -102,7 +107,7 @@ class Valuation:
             case _:
                 return bool(condition)
 
-    def satisfies(self, relation: Relation, terms: Iterable[tuple[Draw, Any]], constant: Any) -> bool:
+    def satisfies(self, relation: Relation, terms: Sequence[tuple[Draw, Any]], constant: Any) -> bool:
         """Whether an inequality over draws holds."""
         return self._compared(relation, self.linear(terms, constant))
 
@@ -123,8 +128,9 @@ class Valuation:
         step = draw.origin
         made_of = draw.made_of
         if made_of is not None:
-            parts = (float(self.number(d).number) for d in (made_of.radius, made_of.angle))
-            self.put(draw, made_of.value(*parts))
+            made = made_of.value(*(self.number(d).number for d in made_of.parts))
+            size = max(abs(float(made)), *(self.number(d).size for d in made_of.parts if isinstance(made_of, Turns)), 0.0)
+            self._draws[draw] = Value(exact(made), size, not draw.law.discrete)
             return
         if step is None:
             self.put(draw, self._outside(draw.law))
@@ -152,17 +158,18 @@ class Valuation:
                 found = max(found, self.number(x).size) if isinstance(x, Draw | Linear) else found
         return found
 
-    def linear(self, terms: Iterable[tuple[Any, Any]], constant: Any) -> Value:
+    def linear(self, terms: Sequence[tuple[Any, Any]], constant: Any) -> Value:
         """constant + the sum of coefficient * node."""
-        total, size, smooth = exact(constant), abs(float(constant)), False
+        total, size, smooth, level = exact(constant), abs(float(constant)), False, False
         for node, c in terms:
             part = self.number(node)
             if isinstance(part.number, float):
-                return Value(math.nan, math.inf, True)
+                alone = len(terms) == 1 and math.isinf(part.number)  # it overflowed, beyond every bound
+                return Value(part.number * math.copysign(1, c), 0.0, True) if alone else Value(math.nan, math.inf, True)
             total += exact(c) * part.number
             size += abs(float(c)) * part.size
-            smooth = smooth or part.smooth
-        return Value(total, size, smooth)
+            smooth, level = smooth or part.smooth, level or part.level
+        return Value(total, size, smooth, level)
 
     def _compared(self, relation: Relation, value: Value, node: Node | None = None) -> bool:
         if node is not None and not value.smooth:  # the difference has lost the size of what was subtracted: no test of closeness
@@ -182,6 +189,9 @@ class Valuation:
         """Whether rounding may turn a decision: the distance to its bound is within the slack. A continuous one is marked."""
         close = not abs(float(distance)) > value.slack
         self.unclear = self.unclear or (close and value.smooth)
+        if close and value.smooth and (value.level or not abs(float(distance)) > _LAST_DIGITS * value.size):
+            # A distance of zero is a point of the law, such as the end of a clipped value, unless a function is level there.
+            self.by_rounding = self.by_rounding or value.level or isinstance(distance, float) or distance != 0
         return close
 
     def _as_written(self, node: Node) -> Any:
@@ -286,7 +296,9 @@ def image_value(function: Elementary, inner: Value, call: Callable[[Any], Any]) 
         except (ArithmeticError, ValueError):
             return float(function.values(x))
 
-    return _moving(at, inner.smooth)
+    found = _moving(at, inner.smooth)
+    far = _FAR / CLOSE
+    return replace(found, level=inner.smooth and inner.size > 0 and at(-far) == at(0.0) == at(far))
 
 
 def _moving(at: Callable[[float], float], smooth: bool) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -11,11 +12,11 @@ from typing import Any
 import dpest
 from tests.grammar.program import Program
 from tests.grammar.rewrite import rewritten
-from tests.oracles import losses, samples
+from tests.oracles import losses, native, samples
 from tests.oracles.affine import NotSwept
 from tests.oracles.plane import plane_truth
 from tests.oracles.sweep import Law, law, rekeyed
-from tests.oracles.truth import Truth, at_most
+from tests.oracles.truth import Truth, at_most, between, exactly
 from tests.regressions.case import Hang, Said, ask, limited
 
 SECONDS = 60.0
@@ -46,7 +47,7 @@ def check(program: Program, seconds: float = SECONDS, runs: int = 2_000) -> Outc
     try:
         with limited(ORACLE_SECONDS):
             truths = truths_of(program, runs)
-    except (NotSwept, Hang) as reason:
+    except (NotSwept, Hang, native.TooMany) as reason:
         return Outcome("no oracle", "", why=f"{type(reason).__name__}: {reason}")
     except Exception as error:
         return Outcome("invalid", "", why=f"{type(error).__name__}: {error}")
@@ -136,7 +137,24 @@ def truths_of(program: Program, runs: int) -> Truths:
             return Truths((plane_truth(program.two_sided(), program.pair),))
         case "post":
             return Truths((sampled(program, runs),))
+        case "arrays":
+            return natively(program)
     raise AssertionError(program.kind)
+
+
+def natively(program: Program) -> Truths:
+    """The loss and delta(eps) by enumeration on NumPy's own numbers."""
+    mechanism = program.two_sided()
+    p, q = (native.enumerated(mechanism, x) for x in program.pair)
+    loss = native.loss(p, q)
+    deltas = tuple((e, (_around(native.delta(p, q, e)),)) for e in EPSILONS)
+    return Truths((_around(loss),), deltas)
+
+
+def _around(x: float) -> Truth:
+    """A number with room for probabilities that add up to 1 only to their rounding."""
+    inner = 0 < x < math.inf
+    return between(x - 1e-14 * (1 + x), x + 1e-14 * (1 + x), "native") if inner else exactly(x, "native")
 
 
 def swept(program: Program) -> Truths:

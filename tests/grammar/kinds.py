@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from tests.grammar.arrays import arrays
 from tests.grammar.program import Program
 from tests.grammar.rewrite import REWRITINGS
 from tests.grammar.writer import PROBABILITIES, TABLES, Writer, plain
@@ -249,4 +250,5 @@ KINDS: dict[str, Callable[[random.Random, str], Program]] = {
     "two": two,
     "post": post,
     "rewritten": rewritten,
+    "arrays": arrays,
 }

@@ -51,16 +51,16 @@ class _Numbers:
     """A number for every draw that is asked for."""
 
     def __init__(self, source: NumberSource) -> None:
-        self.drawn: list[tuple[Law, float]] = []
-        self._source = source
-        self.valuation = Valuation(self._drawn)
+        drawn: list[tuple[Law, float]] = []
+
+        def draw(law: Law) -> float:  # without this object in it: the two would keep each other alive
+            drawn.append((law, source.draw(law)))
+            return drawn[-1][1]
+
+        self.drawn = drawn
+        self.valuation = Valuation(draw)
         self.unclear = False
         self._floats: dict[Draw, float] = {}
-
-    def _drawn(self, law: Law) -> float:
-        value = self._source.draw(law)
-        self.drawn.append((law, value))
-        return value
 
     def _float(self, draw: Any) -> float:
         if draw not in self._floats:

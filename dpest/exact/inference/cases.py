@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
@@ -39,12 +40,11 @@ from dpest.lang.nodes import (
 from dpest.lang.origins import root
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Law
-from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import Became, has_finitely_many_points
 from dpest.trace.functions import NotFinite
 from dpest.trace.images import in_one_form
-from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
+from dpest.trace.literal import Literal, narrowed
 from dpest.trace.literal import held as tightest
 from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, pinned, unrounded
 from dpest.trace.roundings import short
@@ -118,36 +118,48 @@ def expand(
     """
     done: list[Expansion] = []
     base = narrowed({}, literals) if any(map(is_node, leaves)) else {}
-    stack: list[tuple[tuple[Literal, ...], Bounds, tuple[LeafValue, ...]]] = [(tuple(literals), base, ())]
+    stack: list[tuple[Decisions, tuple[LeafValue, ...]]] = [(Decisions(tuple(literals), base, {}), ())]
     while stack:
-        held, bounds, values = stack.pop()
+        taken, values = stack.pop()
         if len(values) == len(leaves):
+            held, bounds = taken.literals, taken.bounds
             # Of what was decided about one direction only the tightest bounds count: a sum that was compared with forty
             # numbers has two of them.
             one_form = in_one_form(tightest(bounds) if len(held) > len(literals) else held, values)
             done += [Expansion(one_form, values, loops)] if one_form is not None else []
         else:
             at = len(values)
-            for value, more, narrower in _options(leaves[at], held, bounds, at in pins, ratios):
+            for value, more in _options(leaves[at], taken, at in pins, ratios):
                 if _in_order((*values, value), classes):
-                    stack.append((more, narrower, (*values, value)))
+                    stack.append((more, (*values, value)))
         if len(done) + len(stack) > most:
             raise BudgetExceeded(f"the outputs have more than {most} cases")
     return done
 
 
-def pinned_leaves(leaves: Sequence[Any], literals: Sequence[Literal]) -> set[int]:
-    """Leaves of finite draws that share noise with a leaf that has a density: each of their points is a case of its own."""
-    draws = [draws_of(x) for x in leaves]
+def expansion_key(
+    leaves: Sequence[Any], literals: Sequence[Literal], classes: Sequence[int], pins: Collection[int], loops: tuple[Loop, ...]
+) -> tuple[Any, ...]:
+    """What the cases of some leaves are kept by, as long as the leaves and the conditions are."""
+    names = tuple(map(id, leaves)), tuple(map(id, literals)), tuple(map(id, loops))
+    return ("expanded", *names, tuple(classes), tuple(sorted(pins)))
+
+
+def pinned_leaves(draws: Sequence[Sequence[Draw]], literals: Sequence[Literal]) -> set[int]:
+    """Leaves of finite draws that share noise with a leaf that has a density: each of their points is a case of its own.
+
+    Each leaf is given by its draws.
+    """
+    finite = [all(getattr(d.law, "finite", False) for d in ds) for ds in draws]
+    if not any(finite):
+        return set()
     linked = {id(d) for ds in draws if any(not d.law.discrete for d in ds) for d in ds}
     size = -1
     while linked and len(linked) != size:
         size = len(linked)
         touched = ([id(root(d)) for d, _ in x.terms] for x in literals)
         linked.update(d for ids in touched if any(i in linked for i in ids) for d in ids)
-    return {
-        i for i, ds in enumerate(draws) if any(id(d) in linked for d in ds) and all(getattr(d.law, "finite", False) for d in ds)
-    }
+    return {i for i, ds in enumerate(draws) if finite[i] and any(id(d) in linked for d in ds)}
 
 
 def _in_order(values: tuple[LeafValue, ...], classes: Sequence[int]) -> bool:
@@ -165,62 +177,26 @@ def _rank(value: LeafValue) -> tuple[str, str]:
     return "~", ""
 
 
-def _options(
-    node: Any, held: tuple[Literal, ...], bounds: Bounds, pin: bool, ratios: bool
-) -> list[tuple[LeafValue, tuple[Literal, ...], Bounds]]:
+def _options(node: Any, taken: Decisions, pin: bool, ratios: bool) -> list[tuple[LeafValue, Decisions]]:
     """The values that one leaf can take, each with the conditions that lead to it."""
     if not is_node(node):
-        return [(Constant(node), held, bounds)]
+        return [(Constant(node), taken)]
     out = []
-    pending = [(held, bounds)]
+    pending = [taken]
     while pending:
-        run = _Fork(*pending.pop(), pending)
-        with suppress(_Contradiction):
+        run = CaseRun(pending.pop(), pending)
+        with suppress(Contradiction):
             value = _leaf_value(node, run, pin, ratios)
-            out.append((value, run.literals, run.bounds))
+            out.append((value, run.taken))
         if len(out) + len(pending) > MOST_CASES:
             raise BudgetExceeded(f"one output has more than {MOST_CASES} cases")
     return out
 
 
-class _Contradiction(Exception):
-    """The conditions taken so far cannot hold together."""
-
-
-class _Fork:
-    """Decides inequalities one way and queues the others."""
-
-    def __init__(self, literals: tuple[Literal, ...], bounds: Bounds, pending: list[Any]) -> None:
-        self.literals, self.bounds, self.pending = literals, bounds, pending
-
-    def __call__(self, literal: Literal) -> bool:
-        spend_steps(1 + len(self.literals) // 8)
-        known = implied(literal, self.bounds)
-        if known is not None:
-            return known
-        self.pending.append(self._with((literal.negated(),)))
-        self.literals, self.bounds = self._with((literal,))
-        return True
-
-    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
-        spend_steps(1 + len(self.literals) // 8)
-        chosen, left = open_options(options, self.bounds)
-        if chosen is not None:
-            return chosen
-        if not left:
-            raise _Contradiction
-        self.pending.extend(self._with(new) for _, new in left[1:])
-        self.literals, self.bounds = self._with(left[0][1])
-        return left[0][0]
-
-    def _with(self, new: tuple[Literal, ...]) -> tuple[tuple[Literal, ...], Bounds]:
-        return (*self.literals, *new), narrowed(self.bounds, new)
-
-
-def _leaf_value(x: Any, run: _Fork, pin: bool, ratios: bool) -> LeafValue:
+def _leaf_value(x: Any, run: CaseRun, pin: bool, ratios: bool) -> LeafValue:
     """An output value as a constant, an affine expression of draws, or a rounding of one."""
     while isinstance(x, Where):
-        x = x.yes if decide(x.condition, run) else x.no
+        x = run.side(x)
     match x:
         case Compare() | Not() | All():
             return Constant(decide(x, run))
@@ -245,7 +221,7 @@ def _leaf_value(x: Any, run: _Fork, pin: bool, ratios: bool) -> LeafValue:
     return _rounded_value(x, value, run, became)
 
 
-def _picked(x: Any, run: _Fork) -> Any:
+def _picked(x: Any, run: CaseRun) -> Any:
     """Of several values of which one is a quotient, the extreme one: quotients can be compared with numbers."""
     while isinstance(x, Extreme) and any(isinstance(n, Quotient) for n in ancestors(*x.values)):
         best, *others = x.values
@@ -256,7 +232,7 @@ def _picked(x: Any, run: _Fork) -> Any:
     return x
 
 
-def _ratio(x: Any, run: _Fork, became: Became) -> Ratio | None:
+def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | None:
     """c * top / bottom, plus a number, as one quotient; None where it is none, or comes down to an affine value."""
     whole = linear(x) if is_node(x) else None
     if whole is None or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
@@ -330,7 +306,7 @@ def _nearby(x: Rational) -> Rational:
     return near if abs(near - x) <= exact(2) ** -50 * abs(x) else x
 
 
-def _rounded_value(x: Any, value: Linear, run: _Fork, became: Became) -> LeafValue:
+def _rounded_value(x: Any, value: Linear, run: CaseRun, became: Became) -> LeafValue:
     """A value in which a rounding occurs: beside it only values with finitely many points, taken one by one."""
     loose = [(n, c) for n, c in value.terms if not has_finitely_many_points(linear(n))]
     if not loose and (len(value.terms) > 1 or meets_halves(value.terms[0][0], run, became)):

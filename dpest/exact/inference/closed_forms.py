@@ -1,4 +1,4 @@
-"""Values that are draws of a known family: floors of exponential noise, and shares of noise that are added up.
+"""Values that are draws of a known family: floors of exponential noise, products of noise, shares that are added up.
 
 floor(c E) of an exponential draw E is geometric; n gamma (or negative binomial) draws with shapes a_1, ..., a_n that only occur
 in one sum are one such draw with shape a_1 + ... + a_n. Both need that nothing else uses the draws.
@@ -13,6 +13,7 @@ from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.own_draws import elsewhere, in_conditions
+from dpest.exact.inference.product_forms import with_products
 from dpest.lang.nodes import Draw, Function, Linear, Rounded, Rounding, ancestors, children, draws_of, is_node, linear
 from dpest.lang.substitute import substituted
 from dpest.laws.continuous import Exponential
@@ -29,9 +30,10 @@ _NEAR = 1e-12  # a sum of shapes that is so near to a whole number is meant to b
 
 def with_closed_forms(traced: Trace) -> Trace:
     """The same law, with one draw in place of every such value; raises `ExactRefused` where a share is left alone."""
-    paths = tuple(_with_sums(_with_floors(path)) for path in traced.paths)
-    for path in paths:
-        for draw in draws_of(*path.output.leaves, *(d for x in path.conditions for d, _ in x.terms)):
+    paths = tuple(_with_sums(with_products(_with_floors(path))) for path in traced.paths)
+    asked = {id(x): x for path in paths for x in path.conditions}  # paths share their conditions
+    for roots in (*(path.output.leaves for path in paths), [d for x in asked.values() for d, _ in x.terms]):
+        for draw in draws_of(*roots):
             if _share(draw) and draw.law.name == "gamma" and draw.law.shapes[0] < 1:  # type: ignore[attr-defined]
                 raise ExactRefused("a gamma draw with a shape below 1 that is no share of a sum: its density has a pole")
     return replace(traced, paths=paths)

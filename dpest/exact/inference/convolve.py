@@ -210,15 +210,19 @@ def _density_sum(a: Continuous, b: Continuous, ratio: Rational) -> Continuous:
 
 
 def _range(a: Continuous, b: Continuous, weight: float) -> tuple[float, float]:
-    """Where the sum's density is tabulated: as far as both tables support it to full accuracy."""
+    """Where the sum's density is tabulated: as far as both tables support it to full accuracy.
+
+    Where one of them has an end, the sum reaches as far beyond it as the other one does.
+    """
     one = list(zip(a.reach(_REACH), a.support, strict=True))
     two = [(weight * r, weight * s) for r, s in zip(b.reach(_REACH), b.support, strict=True)]
     if weight < 0:
         two.reverse()
-    margin = 40 * max(a.scale, abs(weight) * b.scale) if isinstance(a, Panels) or isinstance(b, Panels) else 0.0
+    margin = 40 * max(a.scale, abs(weight) * b.scale)
     ends = []
     for sign, (r, s), (q, t) in zip((-1, 1), one, two, strict=True):
-        whole = r == s and q == t and math.isfinite(s + t)
-        farther = max(sign * r, sign * q)
-        ends.append(r + q if whole else sign * (farther - min(margin, 0.25 * abs(farther))))
+        closed = [math.isfinite(s) and r == s, math.isfinite(t) and q == t]
+        farther = sign * (r + q) if any(closed) else max(sign * r, sign * q)
+        open_table = any(isinstance(law, Panels) and not end for law, end in zip((a, b), closed, strict=True))
+        ends.append(sign * (farther - min(margin, 0.25 * abs(farther))) if open_table else sign * farther)
     return ends[0], ends[1]

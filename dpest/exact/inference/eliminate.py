@@ -7,7 +7,7 @@ probability where it has no output.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from dpest.exact.inference.convolve import merged_sums
 from dpest.exact.inference.expressions import Expr, number, solved, substituted
 from dpest.exact.inference.factors import Answer, Bound, Density, Factor, Identity, Indicator, Integral, WholeIndicator
 from dpest.exact.inference.feasible import contradictory, without_implied
+from dpest.exact.inference.many_stars import star_probabilities
 from dpest.laws.images import Moved
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
@@ -97,6 +98,12 @@ def eliminate(component: Component) -> Measure:
     if state.impossible:
         return replace(IMPOSSIBLE, outputs=component.outputs)
     return Measure(state.log_constant, tuple(state.factors), component.outputs)
+
+
+def eliminate_together(components: Iterable[Component]) -> Iterator[tuple[Component, Measure]]:
+    """The measures of those components without outputs that are quicker worked out together."""
+    for component, (log, error) in star_probabilities(components):
+        yield component, IMPOSSIBLE if log == -math.inf else Measure(0.0, (_Number(log, error),), 0)
 
 
 def _series(rounds: LoopRounds) -> _Number:

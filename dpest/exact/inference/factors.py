@@ -260,7 +260,7 @@ class Integral(Factor):
         assert isinstance(law, Continuous)
         breaks = [np.asarray(k.at(values), float) for k in self._breaks]
         columns = np.stack([np.broadcast_to(b, (rows,)) for b in breaks], axis=1) if breaks else np.zeros((rows, 1))
-        first, last = _reach(law, columns)
+        first, last = reach(law, columns)
         low = np.maximum(_rowwise([e.at(values) for e in self.lowers], rows, -np.inf, np.maximum), first)
         high = np.minimum(_rowwise([e.at(values) for e in self.uppers], rows, np.inf, np.minimum), last)
         columns = np.clip(columns, low[:, None], np.maximum(low, high)[:, None])
@@ -368,7 +368,7 @@ def depth(factor: Factor) -> int:
     return 1 + max(map(depth, factor.factors), default=0) if isinstance(factor, Integral) else 0
 
 
-def _reach(law: Continuous, breaks: Floats) -> tuple[Floats, Floats]:
+def reach(law: Continuous, breaks: Floats) -> tuple[Floats, Floats]:
     """How far an integral goes: as far as the law reaches, and well beyond every kink where the law goes on."""
     low, high = law.reach(LOG_REACH)
     support = law.support

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from dpest.exact.inference.cases import Affine, Expansion
-from dpest.lang.nodes import Draw, draws_of
+from dpest.exact.inference.cases import Affine, Constant, Expansion
+from dpest.lang.nodes import Draw
 from dpest.lang.origins import root
 from dpest.lang.signature import signature
 from dpest.numerics.rationals import Rational
 from dpest.trace.literal import Literal
 
 
-def signatures(leaves: Sequence[Any], literals: Sequence[Literal]) -> list[Any]:
-    """For each leaf a key, equal for leaves that differ in their own private draws alone."""
+def signatures(leaves: Sequence[Any], draws: Sequence[Sequence[Draw]], literals: Sequence[Literal]) -> list[Any]:
+    """For each leaf, given with its draws, a key, equal for leaves that differ in their own private draws alone."""
     count: Counter[int] = Counter()
-    for x in leaves:
-        count.update(id(d) for d in draws_of(x))
+    for own in draws:
+        count.update(map(id, own))
     shared = {d for d, k in count.items() if k > 1} | {id(root(d)) for x in literals for d, _ in x.terms}
     return [signature(x, shared, {}) for x in leaves]
 
@@ -29,31 +29,31 @@ def classes(left: Sequence[Any], right: Sequence[Any]) -> list[int]:
     return [seen.setdefault(key, len(seen)) for key in zip(left, right, strict=True)]
 
 
-def canonical(case: Expansion) -> Any:
+def canonical(case: Expansion, fixed: Collection[int] = ()) -> Any:
     """A key that is equal for cases that differ in the names of their draws alone; None where that is not easily told.
 
-    The winners of a maximum differ in name alone where the values are equal: one of them is worked out for all.
+    Constants at the places `fixed` are left out. The winners of a maximum differ in name alone where the values are equal, and
+    so do the places of a sparse vector at which equal queries pass: one of them is worked out for all. Draws that are released,
+    or that several conditions share, are numbered as they come: cases that list them in another order may have other keys.
     """
     if case.loops:
         return None
     role: dict[int, int] = {}
     values: list[Any] = []
-    for x in case.values:
+    for i, x in enumerate(case.values):
+        if i in fixed and isinstance(x, Constant):
+            continue
         if not isinstance(x, Affine):
             return None
         terms = [(d, c) for d, c in x.value.terms if isinstance(d, Draw)]
         values.append((tuple((role.setdefault(id(d), len(role)), c, d.law) for d, c in terms), x.value.constant))
-    private: set[int] = set()
+    met = Counter(id(d) for literal in case.literals for d, _ in literal.terms)
     marks: Counter[Any] = Counter()
     for literal in case.literals:
         own: list[tuple[int, Rational, Any]] = []
         for d, c in literal.terms:
-            if id(d) in role:
-                own.append((role[id(d)], c, None))
-            elif id(d) in private:
-                return None  # a draw that several conditions share has no name of its own
-            else:
-                private.add(id(d))
-                own.append((-1, c, d.law))
+            if met[id(d)] > 1:
+                role.setdefault(id(d), len(role))
+            own.append((role.get(id(d), -1), c, d.law))
         marks[(tuple(own), literal.constant)] += 1
     return tuple(values), frozenset(marks.items())

@@ -23,6 +23,7 @@ from dpest.lang.nodes import (
     Product,
     Quotient,
     Relation,
+    Rounded,
     Where,
     combine,
     is_node,
@@ -104,7 +105,7 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
     """The ways in which an output can be undone with the others, and what is left."""
     whole = linear(x)
     for node, c in whole.terms:
-        name = _of_node(node, others) if isinstance(node, Quotient | Product | Function) else None
+        name = _of_node(node, others) if isinstance(node, Quotient | Product | Function | Rounded) else None
         if name is not None:
             yield Beside(Undoing.PLUS, ("sum", ((name, c),), ZERO), ONE, ZERO), simplified(combine(whole, linear(node), -c))
     if len(whole.terms) != 1:
@@ -179,18 +180,26 @@ def _of_node(node: Any, others: OtherOutputs) -> FunctionName | None:
 
 def _combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rational], ...], Rational] | None:
     """The value as multiples of other outputs, by position, and a constant; None where it is none."""
-    met = {id(n) for _, x in others for n, _ in x.terms}
-    if any(id(n) not in met for n, _ in value.terms):
+    met = {_node_key(n) for _, x in others for n, _ in x.terms}
+    if any(_node_key(n) not in met for n, _ in value.terms):
         return None
     forms = [value, *(x for _, x in others)]
-    nodes = list(dict.fromkeys(id(n) for x in forms for n, _ in x.terms))
-    parts = [{id(n): c for n, c in x.terms} for x in forms]
+    parts = [{_node_key(n): c for n, c in x.terms} for x in forms]
+    nodes = list(dict.fromkeys(key for part in parts for key in part))
     zero = next(iter(identities([[p.get(n, ZERO) for n in nodes] for p in parts])), None)
     if zero is None or not zero[0]:
         return None
     shares = [(place, x, -c / zero[0]) for (place, x), c in zip(others, zero[1:], strict=True) if c]
     constant = value.constant - sum((c * x.constant for _, x, c in shares), ZERO)
     return tuple((place, c) for place, _, c in shares), constant
+
+
+def _node_key(node: Any) -> Any:
+    """Equal for nodes that have one value: `y // 10` and the floor in `y % 10` are made apart."""
+    if not isinstance(node, Rounded):
+        return id(node)
+    inner = linear(node.value)
+    return node.rounding, tuple((id(n), c) for n, c in inner.terms), inner.constant
 
 
 def _words(name: FunctionName, outputs: Callable[[int], str]) -> str:

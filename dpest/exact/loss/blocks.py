@@ -5,16 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from dpest.errors import BudgetExceeded
 from dpest.exact.inference.component import Component, Parts, Placed
-from dpest.exact.inference.eliminate import Measure, eliminate
+from dpest.exact.inference.eliminate import Measure, eliminate, eliminate_together
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.stars import Spokes
@@ -46,6 +47,32 @@ class Measures(Memo):
             found = self.known[component] = eliminate(component)
         return found
 
+    def prepare(self, components: Iterable[Component]) -> None:
+        """Works out what will be asked for, as far as it is quicker together."""
+        self.known.update(eliminate_together([c for c in components if c not in self.known]))
+
+    def forget(self) -> None:
+        """Lets go of everything."""
+        super().forget()
+        self.known.clear()
+        self.spokes.clear()
+
+
+_FEW_ROWS = 64  # up to here looking for equal ones is not worth it
+
+
+def _distinct(rows: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
+    """The different rows, and which of them each row is; whole numbers in one column need no sorting."""
+    if rows.shape[1] == 0:
+        return rows[:1], np.zeros(len(rows), np.intp)
+    if rows.shape[1] == 1:
+        column = rows[:, 0]
+        low, high = float(column.min()), float(column.max())
+        if high - low < len(column) and np.all(column == np.floor(column)):
+            return np.arange(low, high + 1)[:, None], (column - low).astype(np.intp)
+    found, of_row = np.unique(rows, axis=0, return_inverse=True)
+    return found, of_row.ravel()
+
 
 @dataclass(frozen=True, eq=False)
 class BlockLaw:
@@ -75,7 +102,13 @@ class BlockLaw:
 
     def _component(self, placed: Placed, y: Floats) -> tuple[Floats, Floats]:
         measure = self.measures.of(placed.component)
-        return measure.log(y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0)))
+        own = y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0))
+        if own.shape[1] == y.shape[1] or len(y) <= _FEW_ROWS:
+            return measure.log(own)
+        # Of points on a grid, those that differ in other coordinates only are one for this component.
+        rows, of_row = _distinct(own)
+        logs, errors = measure.log(rows)
+        return logs[of_row], np.broadcast_to(errors, logs.shape)[of_row]
 
     @cached_property
     def impossible(self) -> bool:
@@ -104,6 +137,16 @@ class BlockLaw:
         """The log density below which nothing is claimed."""
         floors = [self.measures.of(p.component).log_floor for parts, _ in self.cases for p, _ in parts]
         return max(floors, default=-math.inf)
+
+    @property
+    def conditions(self) -> int:
+        """How many conditions its cases have together."""
+        parts = [(placed.component, times) for parts, _ in self.cases for placed, times in parts]
+        return sum(times * (len(c.bounds) + sum(k for _, k in c.folded)) for c, times in parts)
+
+    def weights(self) -> Iterator[Component]:
+        """The components that have no output."""
+        return (placed.component for parts, _ in self.cases for placed, _ in parts if not placed.outputs)
 
     def factors(self) -> Iterator[Factor]:
         """The factors that the law is made of."""

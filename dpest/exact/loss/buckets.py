@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpest.exact.inference.case_check import check_cases
-from dpest.exact.inference.cases import Expansion, expand, pinned_leaves
+from dpest.exact.inference.cases import Expansion, expand, expansion_key, pinned_leaves
 from dpest.exact.inference.component import Placed
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.inference.symmetry import classes, signatures
@@ -176,15 +176,14 @@ def _signatures(path: Path, positions: list[int], measures: Measures) -> list[An
     """What the outputs look like up to their private draws; worked out once for each path."""
 
     def marks() -> list[Any]:
-        return signatures([path.output.leaves[i] for i in positions], path.conditions)
+        return signatures([path.output.leaves[i] for i in positions], [path.draws[i] for i in positions], path.conditions)
 
     return measures.once(("signatures", id(path), tuple(positions)), path, marks)
 
 
 def _pins(path: Path, positions: list[int]) -> set[int]:
     """Which of the outputs must be told apart point by point, since they share noise with one that has a density."""
-    leaves = [path.output.leaves[i] for i in positions]
-    return pinned_leaves(leaves, path.conditions) if len(leaves) > 1 else set()
+    return pinned_leaves([path.draws[i] for i in positions], path.conditions) if len(positions) > 1 else set()
 
 
 def _cases(
@@ -192,16 +191,20 @@ def _cases(
 ) -> list[Expansion]:
     """The cases of some outputs on one path; a path that takes part in several pairs is expanded once."""
 
-    def expanded() -> list[Expansion]:
+    def named() -> list[Expansion]:
         literals = path.conditions if whole else _touching(path, positions)
         loops = path.loops if whole or not positions else ()  # a loop's weight goes with the conditions that no output touches
         leaves = [path.output.leaves[i] for i in positions]
-        found = expand(leaves, literals, exchange, pins, loops, ratios=True)
-        if any(map(is_node, leaves)) and not path.loops:
-            check_cases(leaves, literals, found, complete=_all_differ(exchange))
-        return found
 
-    return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, expanded)
+        def expanded() -> list[Expansion]:
+            found = expand(leaves, literals, exchange, pins, loops, ratios=True)
+            if any(map(is_node, leaves)) and not path.loops:
+                check_cases(leaves, literals, found, complete=_all_differ(exchange))
+            return found
+
+        return measures.once(expansion_key(leaves, literals, exchange, pins, loops), (leaves, literals, loops), expanded)
+
+    return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, named)
 
 
 def _touching(path: Path, positions: list[int]) -> list[Literal]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from dpest.exact.inference.cases import Constant
 from dpest.exact.inference.factors import depth
 from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import Bucket, Group, buckets
+from dpest.exact.loss.cover import as_good_as
 from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Sup
 from dpest.exact.loss.mass import BothMasses, TotalMass, with_stratum
-from dpest.exact.loss.proved import as_good_as
 from dpest.exact.loss.strata import REAL, Stratum
 from dpest.exact.loss.supremum import glimpse, supremum
 from dpest.exact.loss.undone import Layers, Taken, undone
@@ -92,11 +92,16 @@ def compare(
     measures = measures or Measures()
     left, right, layers = undone(left, right)
     found = [replace(b, layers=_of_bucket(b, layers)) if layers else b for b in buckets(left, right, measures)]
+    blocks = (block for b in found for g in b.groups for stratum in g.strata for block in stratum.blocks)
+    measures.prepare(c for block in blocks for side in (block.left, block.right) for c in side.weights())
     unexplored = left.log_unexplored, right.log_unexplored
     ways: list[list[Loss]] = [[], []]
     bounds: tuple[float, float] | None = None
     least = (-math.inf, -math.inf)  # the upper ends of what was not looked at
     total = TotalMass()
+    in_one_piece = all(map(_in_one_piece, (left, right)))
+    if in_one_piece:  # no group of outputs loses less than nothing
+        worth = max(worth[0], 0.0), max(worth[1], 0.0)
     for i, bucket in enumerate(found):
         if i and proof is not None and _slow(bucket):
             bounds = bounds or proof().bound()
@@ -112,10 +117,23 @@ def compare(
                 ways[way].append(loss)
     total.check(left, right)
     forward, backward = (_worst(losses) for losses in ways)
+    if in_one_piece:
+        forward, backward = _at_least_nothing(forward), _at_least_nothing(backward)
     off = left.error + right.error
     forward = replace(forward, lower=forward.lower - off, upper=max(forward.upper, least[0]) + off)
     backward = replace(backward, lower=backward.lower - off, upper=max(backward.upper, least[1]) + off)
     return Comparison(forward, backward, tuple(found), unexplored)
+
+
+def _in_one_piece(trace: Trace) -> bool:
+    """Whether a program has one path, without conditions: every group of its outputs then has all of the probability."""
+    path = trace.paths[0]
+    bare = not (path.conditions or path.loops or trace.cycles or trace.error)
+    return bare and len(trace.paths) == 1 and trace.log_unexplored == -math.inf
+
+
+def _at_least_nothing(x: Loss) -> Loss:
+    return replace(x, value=max(x.value, 0.0), lower=max(x.lower, 0.0), upper=max(x.upper, 0.0))
 
 
 def _of_bucket(bucket: Bucket, layers: Layers) -> dict[int, Taken]:
@@ -151,7 +169,8 @@ class _OpenStrata:
 
     def __init__(self, bucket: Bucket, group: Group, proof: Callable[[], OtherProof] | None) -> None:
         self._bucket, self._group, self._proof = bucket, group, proof
-        self._asked = sum(map(_searched, group.strata)) >= _MANY
+        searched = [s for s in group.strata if _searched(s)]
+        self._asked = len(searched) >= _MANY or any(map(_integrated, searched))
 
     def known(self, stratum: Stratum) -> tuple[float, float]:
         """The bounds of a stratum that takes a search."""
@@ -191,6 +210,12 @@ def _searched(stratum: Stratum) -> bool:
     return any(b.dimension and not b.equal for b in stratum.blocks)
 
 
+def _integrated(stratum: Stratum) -> bool:
+    """Whether a density on one coordinate is an integral, which branch and bound encloses slowly or not at all."""
+    blocks = [b for b in stratum.blocks if b.kinds == (CoordinateKind.REAL,)]
+    return any(depth(f) for b in blocks for side in (b.left, b.right) for f in side.factors())
+
+
 OPEN = 2e-6  # relative: a bracket that is wider than branch and bound leaves it is worth a proof by alignments
 
 
@@ -220,11 +245,11 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
     masses: BothMasses = (0.0, 0.0) if group.complete else None
-    for stratum in _promising_first(group.strata):
+    for stratum in _promising_first(group.strata, bounds):
         reached = [b.lower if b is not None else -math.inf for b in best]
         proved = bounds.known(stratum)
-        within = [as_good_as(a, b) for a, b in zip(reached, proved, strict=True)]
-        if all(within):
+        within = [as_good_as(max(a, w), b) for a, w, b in zip(reached, worth, proved, strict=True)]
+        if all(within) and None not in best:
             upper = [max(a, b) for a, b in zip(upper, proved, strict=True)]
             masses = None
             continue
@@ -243,27 +268,39 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
     return _GroupLosses((_capped(best[0], upper[0]), _capped(best[1], upper[1])), masses)
 
 
-def _promising_first(strata: Sequence[Stratum]) -> list[Stratum]:
+def _promising_first(strata: Sequence[Stratum], bounds: _OpenStrata) -> list[Stratum]:
     """The strata by dimension, and then those first that seem to hold most in either direction.
 
     Once much was reached, the others need only be known to hold less.
     """
     if len(strata) < 2:
         return list(strata)
-    seen = {id(s): _glimpsed(s) for s in strata}
+    dimension = {id(s): max((b.dimension for b in s.blocks), default=0) for s in strata}
+    known = {id(s): bounds.known(s) for s in strata}
+    seen = {id(s): _by_bounds(s, *known[id(s)]) if max(known[id(s)]) < math.inf else _glimpsed(s) for s in strata}
     place = {id(s): len(strata) for s in strata}
     for way in (0, 1):
-        for i, s in enumerate(sorted(strata, key=lambda s: -seen[id(s)][way])):
+        for i, s in enumerate(sorted(strata, key=lambda s: seen[id(s)][way])):
             place[id(s)] = min(place[id(s)], i)
-    return sorted(strata, key=lambda s: (max((b.dimension for b in s.blocks), default=0), place[id(s)]))
+    return sorted(strata, key=lambda s: (dimension[id(s)], place[id(s)]))
 
 
-def _glimpsed(stratum: Stratum) -> tuple[float, float]:
+Promise: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]  # in both directions: the smallest comes first
+
+
+def _glimpsed(stratum: Stratum) -> Promise:
     """What a few places show of the losses."""
-    if not _searched(stratum):
-        return 0.0, 0.0
-    found = [glimpse(b) for b in stratum.blocks]
-    return sum(x[0] for x in found), sum(x[1] for x in found)
+    found = [glimpse(b) for b in stratum.blocks] if _searched(stratum) else []
+    return (-sum(x[0] for x in found),), (-sum(x[1] for x in found),)
+
+
+def _by_bounds(stratum: Stratum, forward: float, backward: float) -> Promise:
+    """What the bounds let expect: of equal ones, that is reached most where the other direction has least.
+
+    Outputs that take fewer conditions are likelier, and easier to check by hand.
+    """
+    asked = sum(b.left.conditions for b in stratum.blocks)
+    return (-forward, backward, asked), (-backward, forward, asked)
 
 
 def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float]) -> list[BothWays]:

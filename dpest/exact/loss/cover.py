@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.exact.inference.factors import Indicator, depth
-from dpest.exact.loss.logs import Logs
+from dpest.exact.loss.logs import OPEN_ENDED, Ends, Logs
 from dpest.exact.loss.pieces import Piece
 from dpest.numerics.logspace import Floats, log_sum
 
@@ -30,6 +30,7 @@ _MOST_PAIRS = 64  # pieces up to which matching ones are compared with each othe
 _UNEVEN = 64.0  # an interval this many times longer than its neighbour gets no line from there: errors would grow as much
 _CLOSE, _ROUGHLY = 1e-11, 1e-7  # relative to the loss: gaps at which an interval is left alone
 LEAST = 1e-3  # smaller losses than this are known as well as this one
+_AS_GOOD = 1e-10  # relative: a loss this near to a proved bound is the largest; limits are known to 1e-11 or so
 _FIRST_OF_ALL = 0.005  # intervals with less than this share of the largest gap wait for the next round
 _ROUND = 2.3e-16
 
@@ -82,18 +83,26 @@ class _Table:
 
     def total(self) -> tuple[Floats, Floats]:
         """The law's log density and its relative error."""
+        if len(self.pieces) == 1:
+            return self.logs[0], np.where(np.isfinite(self.errors[0]) & (self.logs[0] > -np.inf), self.errors[0], 0.0)
         whole = log_sum(self.logs, axis=0)
         known = np.where(whole > -np.inf, whole, np.inf)
         share = np.exp(self.logs - known)
         return whole, (share * np.where(np.isfinite(self.errors), self.errors, 0.0)).sum(axis=0)
 
 
-def cover(p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: tuple[float, float]) -> Covered:
+def as_good_as(reached: float, most: float) -> bool:
+    """Whether a loss that was reached is the largest there is, but for what branch and bound would leave open as well."""
+    return reached >= most - _AS_GOOD * max(LEAST, abs(most))
+
+
+def cover(p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: Ends, most: Ends = OPEN_ENDED) -> Covered:
     """Bounds on all cells; `known` are losses that are reached elsewhere, below which nothing is worth a look.
 
-    Pieces without a bound on their curvature are searched as if they were log-concave, and nothing is proved.
+    Once a loss of `most` is reached, which none exceeds, that direction is left as it is. Pieces without a bound on their
+    curvature are searched as if they were log-concave, and nothing is proved.
     """
-    search = _CoverSearch(p, q, cells, known)
+    search = _CoverSearch(p, q, cells, known, most)
     for _ in range(_ROUNDS):
         if not search.refine():
             break
@@ -103,8 +112,8 @@ def cover(p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: 
 class _CoverSearch:
     """The places looked at, sorted by cell and place; each interval has the bounds found so far."""
 
-    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: tuple[float, float]) -> None:
-        self.known = known
+    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], cells: Sequence[Cell], known: Ends, most: Ends) -> None:
+        self.known, self.limits = known, most
         self.most = _MOST if max((depth(f) for x in (*p, *q) for f in x.factors), default=0) < 2 else _MOST_NESTED
         self.middles = np.array([c.middle for c in cells])
         scale = min((x.scales[0] for x in (*p, *q)), default=np.inf)
@@ -149,7 +158,7 @@ class _CoverSearch:
         bests = [max(a, b) for a, b in zip(self.known, reached, strict=True)]
         size = max([abs(b) for b in (*bests, *reached) if np.isfinite(b)] + [LEAST])
         for way, best in enumerate(bests):
-            if best < np.inf:
+            if best < np.inf and not as_good_as(reached[way], self.limits[way]):
                 excess = np.where(free, self.bounds[way] - self.noise[way] - best, -np.inf)
                 close = (_CLOSE if self.y.size < _FEW else _ROUGHLY) * size
                 open_ |= excess > max(close, min(_FIRST_OF_ALL * float(excess.max(initial=-np.inf)), 1.0))
@@ -190,8 +199,9 @@ class _CoverSearch:
         which = which[self._inner()[which]]
         edges = _Edges(self.y, self.cell, which)
         enclosed = [_enclosed(t, edges) for t in (self.p, self.q)]
+        bound = _largest_ratio if len(self.p.pieces) == len(self.q.pieces) == 1 else _ratio_bound
         for way, (over, under) in enumerate((enclosed, enclosed[::-1])):
-            found, noise = _ratio_bound(over, under)
+            found, noise = bound(over, under)
             self._improve(way, which, found, noise)
         if self.pairs is not None and which.size:
             enclosed = enclosed if self.pairs[0] is self.p else [_enclosed(t, edges) for t in self.pairs]

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.loss.blocks import Block, product_points
-from dpest.exact.loss.logs import BothWays, Logs, Sup, best, logs_at
+from dpest.exact.loss.logs import ANY, BothWays, Ends, Logs, Sup, best, logs_at
 from dpest.exact.loss.proved import limit_along
 from dpest.exact.loss.tails import ray_limit
 from dpest.numerics.logspace import Floats
@@ -28,13 +28,16 @@ _SIZES = np.power(4.0, np.arange(-20, 4))
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 
 
-def on_space(block: Block) -> BothWays:
-    """The block's loss in both directions."""
+def on_space(block: Block, worth: Ends = ANY) -> BothWays:
+    """The block's loss in both directions; where one has no worth, only what the grid shows of it."""
     kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
     logs = _evaluated(block, _grid(kinks, block), False).above(block.log_floor)
     ways = []
     for swap in (False, True):
         top = best(logs.swapped() if swap else logs)
+        if worth[swap] == math.inf:
+            ways.append(replace(top, upper=math.inf) if top.possible else top)
+            continue
         if math.isfinite(top.value) and np.any((top.at == logs.y.min(axis=0)) | (top.at == logs.y.max(axis=0))):
             top = _with_tails(block, top, swap)  # first: a ratio without bound would be climbed for ever
         if math.isfinite(top.value) and all(map(math.isfinite, top.at)):
@@ -130,7 +133,10 @@ def _with_tails(block: Block, top: Sup, swap: bool) -> Sup:
     steps = _DISTANCES if block.log_floor == -math.inf else _DISTANCES / 64
     y = place + block.widest * steps[None, :, None] * rays[:, None, :]
     logs = _evaluated(block, y.reshape(-1, block.dimension), swap)
+    flat = _flat(logs, len(steps), top)
     for i, ray in enumerate(rays):
+        if flat[i]:
+            continue
         part = slice(i * len(steps), (i + 1) * len(steps))
         tail = Logs(logs.y[part], logs.p[part], logs.q[part], logs.error[part])
         towards = tuple(float(p) if r == 0 else math.copysign(math.inf, r) for p, r in zip(place, ray, strict=True))
@@ -141,6 +147,15 @@ def _with_tails(block: Block, top: Sup, swap: bool) -> Sup:
         if len(tail.above(block.log_floor).y) == len(steps) and np.isfinite(tail.ratio).all():
             top = _extrapolated(top, tail, steps, towards)
     return top
+
+
+def _flat(logs: Logs, steps: int, top: Sup) -> list[bool]:
+    """For each ray, whether the ratio is constant along it, up to rounding, and no more than what is known: it adds nothing."""
+    ratio, slack = logs.ratio.reshape(-1, steps), logs.slack().reshape(-1, steps)
+    with np.errstate(invalid="ignore"):
+        spread = ratio.max(axis=1) - ratio.min(axis=1)
+    low_enough = ratio.max(axis=1) <= top.value
+    return [bool(x) for x in (spread <= slack[:, -1]) & low_enough]
 
 
 def _promising(tail: Logs, top: Sup) -> bool:

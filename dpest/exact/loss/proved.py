@@ -15,7 +15,7 @@ import numpy as np
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
-from dpest.exact.loss.cover import LEAST, Cell, cover
+from dpest.exact.loss.cover import Cell, as_good_as, cover
 from dpest.exact.loss.edges import beside, edge
 from dpest.exact.loss.far import Far, far
 from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Ends, Logs, Sup, best
@@ -30,7 +30,6 @@ _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cu
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
 _JOINTS = 4.0  # units in the last place: two constants with two roundings each
-_AS_GOOD = 1e-10  # relative: a loss this near to a proved bound is the largest; limits are known to 1e-11 or so
 _WELL = 1e-6  # the relative error up to which a piece is known well
 
 
@@ -66,11 +65,6 @@ def proved(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays
         return _Line(p, q, block).answer(worth, most)
     found = periodic(block)
     return None if found is None else _Line(found.p, found.q, block, found.window).answer(worth, most)
-
-
-def as_good_as(reached: float, most: float) -> bool:
-    """Whether a loss that was reached is the largest there is, but for what branch and bound would leave open as well."""
-    return reached >= most - _AS_GOOD * max(LEAST, abs(most))
 
 
 class _Line:
@@ -111,7 +105,7 @@ class _Line:
         for x in self.alone:
             known[x.way] = math.inf
         if cells:
-            found = cover(self.p, self.q, cells, (known[0], known[1]))
+            found = cover(self.p, self.q, cells, (known[0], known[1]), most)
             logs, uppers = found.logs, (found.forward, found.backward)
         else:
             logs, uppers = Logs(np.empty((0, 1)), *(np.empty(0) for _ in range(3))), (-math.inf, -math.inf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -66,8 +67,9 @@ def strata(
         for case in cases:
             keyed.setdefault(_shape(case, lattice), ([], []))[side].append(case)
     out = []
+    apart = len(set(exchange)) == len(exchange)
     for shape, (p, q) in keyed.items():
-        many = _arrangements(shape, exchange)
+        many = 1 if apart else _arrangements(shape, exchange)
         if any(isinstance(x, Ratio) for case in (*p, *q) for x in case.values):
             out.append(_ratio_stratum(shape, p, q, positions, many, measures))
             continue
@@ -115,25 +117,31 @@ def _reduced_strata(
 ) -> list[Stratum]:
     """Cases whose outputs satisfy different linear identities live on different subspaces: strata of their own."""
     kinds = [CoordinateKind.REAL if key[0] == REAL else CoordinateKind.LATTICE for key in shape if key[0] != "="]
-    leaves: list[tuple[int, Any]] = []
-    for i, key in enumerate(shape):
-        value: Any = (left or right)[0].values[i] if key[0] == "=" else sum(1 for _, v in leaves if isinstance(v, int))
-        leaves.append((positions[i], value))
+    coordinates = itertools.count()
+    some = (left or right)[0].values
+    leaves = tuple((positions[i], some[i] if key[0] == "=" else next(coordinates)) for i, key in enumerate(shape))
     if not kinds:
         p, q = ([_placed(case, measures) for case in cases] for cases in (left, right))
-        return [constant_stratum(p, q, measures, tuple(leaves), multiplicity)]
-    keyed: dict[Any, tuple[list[CoordinateRows], list[CoordinateRows]]] = {}
-    for side, cases in enumerate((left, right)):
-        for case in cases:
-            name = canonical(case)
-            key = ("rows", id(case) if name is None else name, shape)
-            rows = measures.once(key, case, partial(rows_of, case, shape, kinds))
-            keyed.setdefault(rows.subspace, ([], []))[side].append(rows)
-    return [
-        _stratum(tuple(leaves), new_kinds, transform, p, q, multiplicity, measures)
-        for cases in keyed.values()
-        for new_kinds, transform, p, q in _apart(kinds, *cases)
-    ]
+        return [constant_stratum(p, q, measures, leaves, multiplicity)]
+    fixed = tuple(i for i, key in enumerate(shape) if key[0] == "=")
+    names = [[_name(case, fixed, measures) for case in cases] for cases in (left, right)]
+
+    def found() -> list[Stratum]:
+        keyed: dict[Any, tuple[list[CoordinateRows], list[CoordinateRows]]] = {}
+        for side, cases in enumerate((left, right)):
+            for case, name in zip(cases, names[side], strict=True):
+                rows = measures.once(("rows", name, tuple(kinds)), case, partial(rows_of, case, shape, kinds))
+                keyed.setdefault(rows.subspace, ([], []))[side].append(rows)
+        return [_stratum(*x, measures) for cases in keyed.values() for x in _apart(kinds, *cases)]
+
+    # Outputs that differ in the places of their constants, and in the names of their draws, have the same laws.
+    known = measures.once(("strata", tuple(kinds), *map(tuple, names)), (left, right), found)
+    return [Stratum(leaves, s.blocks, s.members, s.frame, multiplicity) for s in known]
+
+
+def _name(case: Expansion, fixed: tuple[int, ...], measures: Measures) -> Any:
+    """What cases with the same law of their coordinates have in common; where that is not easily told, the case itself."""
+    return measures.once(("name", id(case), fixed), case, lambda: canonical(case, fixed) or id(case))
 
 
 def _ratio_stratum(
@@ -189,14 +197,13 @@ def _placed(case: Expansion, measures: Measures) -> list[Placed]:
 
 
 def _stratum(
-    leaves: tuple[tuple[int, Any], ...],
     kinds: list[CoordinateKind],
     transform: Matrix,
     left: list[CoordinateRows],
     right: list[CoordinateRows],
-    multiplicity: int,
     measures: Measures,
 ) -> Stratum:
+    """The laws of the coordinates, without the leaves that they stand for."""
     cases = (*left, *right)
     frame = frame_of(transform, [[c.lattice(transform, j, kind) for c in cases] for j, kind in enumerate(kinds)], kinds)
     placed = [[case.placed(frame) for case in side] for side in (left, right)]
@@ -207,7 +214,7 @@ def _stratum(
         make = joint_side if i == len(common) else common_side
         p, q = (make(side, b, measures) for side in placed)
         blocks.append(_block(b, p, q, kinds, cases, frame))
-    return Stratum(leaves, tuple(blocks), tuple(members), frame, multiplicity)
+    return Stratum((), tuple(blocks), tuple(members), frame)
 
 
 def _block(

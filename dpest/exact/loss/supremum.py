@@ -13,6 +13,7 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
+from dpest.exact.loss.cells_of_space import bounds_on_cells
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, best, capped, logs_at
@@ -49,8 +50,11 @@ def glimpse(block: Block) -> tuple[float, float]:
     """What a few places show of the block's loss in both directions: where to look first, and no more."""
     if block.equal or isinstance(block.left, RatioSide) or block.kinds != (CoordinateKind.REAL,):
         return 0.0, 0.0
-    kinks = line_kinks(block)
-    steps = block.widest * _GLIMPSED
+    return block.left.measures.once(("glimpse", block.left.key, block.right.key), None, lambda: _glimpsed(block))
+
+
+def _glimpsed(block: Block) -> tuple[float, float]:
+    kinks, steps = line_kinks(block), block.widest * _GLIMPSED
     logs = logs_at(block, np.concatenate([kinks[0] - steps, 0.5 * (kinks[1:] + kinks[:-1]), kinks[-1] + steps])[:, None])
     ratio = logs.ratio[np.isfinite(logs.ratio)]
     return (float(ratio.max()), float(-ratio.min())) if ratio.size else (0.0, 0.0)
@@ -67,7 +71,7 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
     if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return moved_vector(block) or on_space(block)
+        return moved_vector(block) or capped(on_space(block, worth), bounds_on_cells(block))
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from dpest.exact.loss.beside import Beside, others_in, undone_beside
 from dpest.inputs.shown import show
-from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Where, is_node, linear, scaled
+from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Rounded, Where, is_node, linear, scaled
 from dpest.lang.spans import is_smooth
 from dpest.numerics.elementary import RECIPROCAL, Elementary, Kind
 from dpest.numerics.rationals import Rational
@@ -100,7 +100,7 @@ def _all_taken(rows: list[list[Any]]) -> dict[int, Taken]:
 
 def _depends(x: Any) -> bool:
     """Whether a value is a product or a quotient, or a sum with one: other outputs may take it apart."""
-    return is_node(x) and any(isinstance(n, Product | Quotient | Function) for n, _ in linear(x).terms)
+    return is_node(x) and any(isinstance(n, Product | Quotient | Function | Rounded) for n, _ in linear(x).terms)
 
 
 def _rebuilt(trace: Trace, rest: dict[Any, Iterator[list[Any]]]) -> Trace:

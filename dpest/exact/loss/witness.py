@@ -202,7 +202,8 @@ def mass(block: Block, side: BlockLaw, low: float, high: float) -> float:
     if plain is not None and isinstance(plain.law, Continuous):
         return plain.log_mass(low, high)
     kinks = line_kinks(block)
-    start, end = max(low, kinks[0] - 3000 * block.scale), min(high, kinks[-1] + 3000 * block.scale)
+    start, end = max(low, kinks[0] - _FARTHEST * block.scale), min(high, kinks[-1] + _FARTHEST * block.scale)
+    start, end = _where_it_counts(side, kinks, start, end, block.widest)
     inside = kinks[(kinks > start) & (kinks < end)][None, :]
     edges = with_tails(inside, np.array([start]), np.array([end]), block.scale)
 
@@ -211,6 +212,25 @@ def mass(block: Block, side: BlockLaw, low: float, high: float) -> float:
         return logs.reshape(x.shape), error.reshape(x.shape)
 
     return float(integrate(log_f, edges).log_value[0])
+
+
+_FARTHEST = 3000.0  # scales beyond the kinks that are integrated over at most
+_NEARER = np.array([64.0, 256.0, 1024.0])  # and beyond which nothing may be left, where tails are exponential
+_NOTHING = 60.0  # nats below the largest density between: with a length of 3000 scales, 1e-22 of the mass
+
+
+def _where_it_counts(side: BlockLaw, kinks: Floats, start: float, end: float, scale: float) -> tuple[float, float]:
+    """The ends without far tails in which a density that only falls has become negligible."""
+    right, left = kinks[-1] + scale * _NEARER, kinks[0] - scale * _NEARER
+    logs = side.log(np.concatenate([[start, end], np.clip(kinks, start, end), right, left])[:, None])[0]
+    top = logs[: 2 + len(kinks)].max()
+    for places, found in ((right, logs[-6:-3]), (left, logs[-3:])):
+        gone = places[(found < top - _NOTHING) & (places > start) & (places < end)]
+        if gone.size and places is right:
+            end = min(end, float(gone[0]))
+        elif gone.size:
+            start = max(start, float(gone[0]))
+    return start, end
 
 
 def _tidy(x: float) -> str:

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
 from dpest.exact.proof.folding import Known, solve_folded
-from dpest.exact.proof.likeness import likeness
+from dpest.exact.proof.likeness import Likenesses
 from dpest.exact.proof.merge import contradictory, merged
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.regions import Region, Released, Row, Terms, Variables, output_groups, regions, support_rows
+from dpest.exact.proof.regions import Region, Released, Row, Terms, Variables, common_laws, output_groups, regions, support_rows
 from dpest.lang.nodes import is_node
 from dpest.laws.law import Law
 from dpest.numerics.memo import Memo
@@ -44,15 +44,15 @@ class _Solved:
 
     programs: Known = field(default_factory=dict)
     costs: dict[Hashable, Rational | None] = field(default_factory=dict)
+    likenesses: Likenesses = field(default_factory=Likenesses)
 
     def cost(self, source: Region, target: Region) -> Rational | None:
         """The cost of the cheapest alignment of two regions."""
-        laws = common_laws(source, target)
-        if laws is None or len(source.released) != len(target.released):
+        key = self.likenesses.key(source, target)
+        if key is None:
             return None
-        key = likeness(source, target, laws)
         if key not in self.costs:
-            self.costs[key] = shift_cost(source, target, laws, self.programs)
+            self.costs[key] = shift_cost(source, target, self.programs)
         return self.costs[key]
 
 
@@ -100,7 +100,7 @@ class Alignments:
             return [None]
         groups, others = (output_groups(trace.paths[0]) for trace in self._sides)
         plain = [[constant_key(x) for x in trace.paths[0].output.leaves if not is_node(x)] for trace in self._sides]
-        return [*map(tuple, groups)] if len(groups) > 1 and groups == others and plain[0] == plain[1] else [None]
+        return [*map(tuple, groups)] if groups and groups == others and plain[0] == plain[1] else [None]
 
     def _aligned(self, positions: tuple[int, ...] | None) -> tuple[Costs, Costs] | None:
         if any(trace.log_unexplored > -math.inf or trace.cycles for trace in self._sides):
@@ -119,17 +119,19 @@ class Alignments:
 
         def alone() -> tuple[list[Region] | None, dict[Any, int]]:
             own: dict[Any, int] = {}
-            return _merged_regions(trace, positions, own), own
+            return _merged_regions(trace, positions, own, self._kept), own
 
         found, own = self._kept.once(("regions", id(trace), positions), trace, alone)
-        return _merged_regions(trace, positions, forms) if own else found
+        return _merged_regions(trace, positions, forms, self._kept) if own else found
 
 
-def _merged_regions(trace: Trace, positions: tuple[int, ...] | None, forms: dict[Any, int]) -> list[Region] | None:
+def _merged_regions(
+    trace: Trace, positions: tuple[int, ...] | None, forms: dict[Any, int], kept: Memo | None = None
+) -> list[Region] | None:
     found: list[Region] = []
     variables = Variables(forms=forms)
     for path in trace.paths:
-        found.extend(regions(path, variables, positions, most=_MOST_REGIONS))
+        found.extend(regions(path, variables, positions, most=_MOST_REGIONS, kept=kept))
         if len(found) > _MOST_REGIONS:
             return None
     return merged(found)
@@ -146,12 +148,12 @@ def _one_way(source: Sequence[Region], target: Sequence[Region], known: _Solved)
     by_key: dict[Any, list[int]] = {}
     for j, region in enumerate(target):
         by_key.setdefault(region.key, []).append(j)
-    form = {(_form(region), region.key): j for j, region in enumerate(target)}
+    partners = {known.likenesses.partner(region): j for j, region in enumerate(target)}
     attempts = 0
     arriving: dict[int, list[Rational]] = {}
     failed: set[Any] = set()
     for region in source:
-        first = form.get((_form(region), region.key))
+        first = partners.get(known.likenesses.partner(region))
         options = [first] if first is not None else []
         found = _cheapest(region, target, options, known)
         if found is None:
@@ -166,11 +168,6 @@ def _one_way(source: Sequence[Region], target: Sequence[Region], known: _Solved)
     for j, costs in arriving.items():
         bounds[target[j].key] = max(bounds[target[j].key], _together(costs))
     return bounds | dict.fromkeys(failed, math.inf)
-
-
-def _form(region: Region) -> Any:
-    """The conditions and released values but for their constants: what a region and its partner have in common."""
-    return frozenset(r.terms for r in region.rows), tuple(r.terms for r in region.released)
 
 
 def _cheapest(region: Region, target: Sequence[Region], options: Iterable[int], known: _Solved) -> tuple[int, Rational] | None:
@@ -203,8 +200,11 @@ def rounded_up(x: Rational) -> float:
     return value if exact(value) >= x else math.nextafter(value, math.inf)
 
 
-def shift_cost(source: Region, target: Region, laws: dict[int, Law], known: Known) -> Rational | None:
+def shift_cost(source: Region, target: Region, known: Known) -> Rational | None:
     """The cost of the cheapest alignment of one region with another; None where none was found."""
+    laws = common_laws(source, target)
+    if laws is None or len(source.released) != len(target.released):
+        return None
     program = Program()
     shifts = Shifts(program, laws)
     for a, b in zip(source.released, target.released, strict=True):
@@ -216,15 +216,6 @@ def shift_cost(source: Region, target: Region, laws: dict[int, Law], known: Know
     if point is None:
         return None
     return shifts.cost(point)
-
-
-def common_laws(source: Region, target: Region) -> dict[int, Law] | None:
-    """The law of every draw; None where the two programs draw the same value from different laws."""
-    laws = dict(source.law)
-    for v, law in target.laws:
-        if laws.setdefault(v, law) != law:
-            return None
-    return laws
 
 
 class Shifts:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dpest.exact.inference.expressions import number
 from dpest.exact.proof.adjacency import Box
-from dpest.exact.proof.align import common_laws, rounded_up
+from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
 from dpest.exact.proof.corners import corners_fault
 from dpest.exact.proof.cross import Crossing, Multipliers, apart, change, known_rows, whole_variable
 from dpest.exact.proof.policy import Policy, cost_of, is_whole
 from dpest.exact.proof.pools import pool_fault
-from dpest.exact.proof.regions import Region, Row
+from dpest.exact.proof.regions import Region, Row, common_laws
 from dpest.exact.proof.storage import digest_of
 from dpest.laws.law import Law
 from dpest.numerics.ranges import Range

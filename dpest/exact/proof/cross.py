@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dpest.exact.proof.adjacency import Box
-from dpest.exact.proof.align import common_laws
 from dpest.exact.proof.policy import is_whole
 from dpest.exact.proof.programs import Program
-from dpest.exact.proof.regions import Region, Row, Terms, range_rows, support_rows
+from dpest.exact.proof.regions import Region, Row, Terms, common_laws, range_rows, support_rows
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 

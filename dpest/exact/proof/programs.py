@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpest.exact.proof.simplex import Undecided, cheapest
+from dpest.exact.proof.presolve import Contradicted, Presolved, completed
 from dpest.numerics.rationals import ZERO, Rational, exact
+from dpest.numerics.simplex import Undecided, cheapest
 
 Combination = Mapping[int, Rational]  # column -> coefficient
 
@@ -62,14 +63,13 @@ class Program:
             return None
         if not self.costs:
             return []
-        if len(self.rows) * len(self.costs) <= _SMALL:
-            try:
-                small = cheapest(self.costs, self.lows, self.rows)
-            except Undecided:
-                small = None
-            else:
-                if small is None or self.holds(small):  # whole columns may be fractions there
-                    return small
+        try:
+            small = self._exactly()
+        except Undecided:
+            small = None
+        else:
+            if small is None or self.holds(small):  # whole columns may be fractions there
+                return small
         for margin in (0.0, _MARGIN):
             proposed = _proposal(self, margin)
             if proposed is None:
@@ -78,6 +78,20 @@ class Program:
             if point is not None and self.holds(point):
                 return point
         return None
+
+    def _exactly(self) -> list[Rational] | None:
+        """A cheapest point by rational arithmetic alone, where what the program does not settle by itself is small."""
+        try:
+            left = Presolved(self.costs, self.lows, self.rows)
+        except Contradicted:
+            return None
+        names = [j for j in range(len(self.costs)) if j not in left.fixed]
+        place = {j: k for k, j in enumerate(names)}
+        rows = [({place[j]: c for j, c in terms.items()}, bound, equality) for terms, bound, equality in left.rows]
+        if len(rows) * len(names) > _SMALL:
+            raise Undecided
+        found = cheapest([self.costs[j] for j in names], [left.lows[j] for j in names], rows)
+        return None if found is None else completed(len(self.costs), left.fixed, names, found)
 
     def holds(self, point: Sequence[Rational]) -> bool:
         """Whether every constraint holds at the point, in rational arithmetic."""

@@ -5,18 +5,30 @@ Draws are variables 0, 1, 2, ... in the order in which the program makes them; i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.cases import MOST_CASES, Affine, Constant, Floor, LeafValue, expand, pinned_leaves
+from dpest.exact.inference.cases import (
+    MOST_CASES,
+    Affine,
+    Constant,
+    Expansion,
+    Floor,
+    LeafValue,
+    Ratio,
+    expand,
+    expansion_key,
+    pinned_leaves,
+)
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.nodes import Draw, is_node
 from dpest.lang.origins import is_joined, root, steps_of
 from dpest.laws.law import Law
 from dpest.numerics.links import Links
+from dpest.numerics.memo import Memo
 from dpest.numerics.ranges import Range, ends
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, common_measure, exact, floor
 from dpest.trace.columns import constant_key
@@ -124,7 +136,7 @@ class Variables:
             if not isinstance(draw, Draw):
                 raise ExactRefused("an output or a condition is not an affine expression of draws")
             if is_joined(draw):
-                raise ExactRefused("a Gaussian value is made of two draws")
+                raise ExactRefused("a value is made of draws in a way that is not monotone")
             if id(root(draw)) not in self._of:
                 self._from_outside(root(draw))
             v = self._of[id(draw)] if draw.origin is None else self._form(draw)
@@ -172,17 +184,26 @@ def scaled_row(terms: Terms, constant: Rational, strict: bool, laws: Mapping[int
 
 
 def regions(
-    path: Path, variables: Variables, positions: Sequence[int] | None = None, group: int = 0, most: int = MOST_CASES
+    path: Path,
+    variables: Variables,
+    positions: Sequence[int] | None = None,
+    group: int = 0,
+    most: int = MOST_CASES,
+    kept: Memo | None = None,
 ) -> list[Region]:
-    """The regions of one path: one for each case of its outputs, or of the outputs at some positions."""
+    """The regions of one path: one for each case of its outputs, or of the outputs at some positions.
+
+    Where `kept` holds the cases of these outputs, they are not worked out again.
+    """
     if path.loops:
         raise ExactRefused("a loop without a bound on its length: its rounds cannot be aligned one by one")
     variables.enter(path.drawn)
     leaves = path.output.leaves if positions is None else tuple(path.output.leaves[i] for i in positions)
+    drawn = path.draws if positions is None else [path.draws[i] for i in positions]
     random = [i for i, x in enumerate(leaves) if is_node(x)]
     open_ = [leaves[i] for i in random]
-    pins = pinned_leaves(open_, path.conditions) if len(leaves) > 1 else ()
-    cases = expand(open_, path.conditions, range(len(open_)), pins, most=most)
+    pins = pinned_leaves([drawn[i] for i in random], path.conditions) if len(leaves) > 1 else ()
+    cases = _known_cases(open_, path.conditions, pins, kept) or expand(open_, path.conditions, range(len(open_)), pins, most=most)
     values: list[LeafValue] = [Constant(x) for x in leaves]
     found = []
     for case in cases:
@@ -190,6 +211,16 @@ def regions(
             values[i] = value
         found.append(_region(path, case.literals, values, variables))
     return found if positions is None else [replace(r, key=(*r.key, tuple(positions)), group=group) for r in found]
+
+
+def _known_cases(
+    leaves: Sequence[Any], literals: Sequence[Literal], pins: Collection[int], kept: Memo | None
+) -> list[Expansion] | None:
+    """The cases that were worked out for inference, where they have no quotients of random values, which regions do not have."""
+    found: list[Expansion] | None = None
+    if kept is not None:
+        found = kept.recalled(expansion_key(leaves, literals, range(len(leaves)), pins, ()))
+    return None if found is None or any(isinstance(x, Ratio) for case in found for x in case.values) else found
 
 
 def output_groups(path: Path) -> list[list[int]]:
@@ -236,6 +267,15 @@ def with_rows(region: Region, rows: Iterable[Row]) -> Region:
     kept = tuple(rows)
     used = drawn(kept, region.released)
     return replace(region, rows=kept, laws=tuple((v, law) for v, law in region.laws if v in used))
+
+
+def common_laws(source: Region, target: Region) -> dict[int, Law] | None:
+    """The law of every draw; None where the two programs draw the same value from different laws."""
+    laws = dict(source.law)
+    for v, law in target.laws:
+        if laws.setdefault(v, law) != law:
+            return None
+    return laws
 
 
 def support_rows(laws: Iterable[tuple[int, Law]]) -> list[Row]:

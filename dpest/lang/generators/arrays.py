@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dpest.lang.dist import Dist, unwrap, wrap
+from dpest.lang.dist import Dist, typed, unwrap, wrap
 from dpest.lang.elementary import ELEMENTARY
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.generators.open_arrays import OPENING, OpenArray, is_random
+from dpest.lang.narrow import checked
 from dpest.lang.nodes import Pick
 from dpest.lang.plain_numbers import PlainNumber, marked
 from dpest.lang.run import RUN
@@ -26,7 +27,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *rest: Any, **options: An
         return _marked(_CLIP(a, low, high, *rest, **options))
     if not any(isinstance(x, np.ndarray | list | tuple) for x in (a, low, high)):
         return _clipped(a, low, high)
-    return np.frompyfunc(_clipped, 3, 1)(*(np.asarray(x, dtype=object) for x in (a, low, high)))
+    return np.frompyfunc(_clipped, 3, 1)(*map(boxed, (a, low, high)))
 
 
 def _random(x: Any) -> bool:
@@ -35,11 +36,13 @@ def _random(x: Any) -> bool:
     return any(map(_random, x)) if isinstance(x, list | tuple) else isinstance(x, Dist)
 
 
-def _clipped(x: Any, low: Any, high: Any) -> Any:
-    x, low, high = unwrap(x), unwrap(low), unwrap(high)
+def _clipped(*given: Any) -> Any:
+    x, low, high = map(unwrap, given)
     if low is None:
-        return wrap(extreme(Pick.MIN, (x, high)))
-    return wrap(extreme(Pick.MAX, (x, low)) if high is None else clipped(x, low, high))
+        found = extreme(Pick.MIN, (x, high))
+    else:
+        found = extreme(Pick.MAX, (x, low)) if high is None else clipped(x, low, high)
+    return wrap(checked(found, *map(typed, given)))
 
 
 def _pairwise(real: Any, pick: Pick) -> Any:
@@ -68,7 +71,7 @@ def _extreme(pick: Pick, a: Any, b: Any) -> Any:
     for x in (a, b):
         if isinstance(x, float) and math.isnan(x):
             return x
-    return wrap(extreme(pick, (unwrap(a), unwrap(b))))
+    return wrap(checked(extreme(pick, (unwrap(a), unwrap(b))), typed(a), typed(b)))
 
 
 def _one_by_one(real: Any) -> Any:

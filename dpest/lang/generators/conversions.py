@@ -1,4 +1,4 @@
-"""Stand-ins for `float`, `int` and `Fraction`: a random value that goes through them stays one.
+"""Stand-ins for `float`, `int`, `Fraction`, `np.float64` and `np.int64`: a random value that goes through them stays one.
 
 Python's own insist on a plain number, which a random value is not while it is traced. These stand under their names in
 the globals of the author's functions, and do with everything else what the originals do.
@@ -7,15 +7,17 @@ the globals of the author's functions, and do with everything else what the orig
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dpest.lang.dist import RUN, Dist
-from dpest.lang.nodes import All, Compare, Not, is_integral
+from dpest.lang.nodes import All, Compare, Linear, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.reach import reach
+from dpest.numerics.rationals import ONE, ZERO
 
 
 class _Conversion(type):
@@ -28,7 +30,9 @@ class _Conversion(type):
             return Fraction(*map(_rational, args), **keywords)
         x = args[0].item() if len(args) == 1 and isinstance(args[0], np.ndarray) and args[0].size == 1 else (*args, None)[0]
         if len(args) == 1 and not keywords and isinstance(x, Dist):
-            return _whole(x) if cls.real is int else _counted(x)
+            if cls.real in _WHOLE:
+                return _whole(x)
+            return x * 1 if isinstance(x.node, Compare | Not | All) else x
         if len(args) == 1 and not keywords and isinstance(x, PlainNumber):
             return marked(cls.real(bare(x)))
         return cls.real(*args, **keywords)
@@ -66,8 +70,10 @@ def _number_of(x: Dist) -> Any:
 
 
 def _counted(x: Dist) -> Any:
-    """A truth value as 0 or 1; a number as it is."""
-    return x * 1 if isinstance(x.node, Compare | Not | All) else x
+    """A truth value as 0 or 1, which have another text than False and True; a number as it is."""
+    if not isinstance(x.node, Compare | Not | All):
+        return x
+    return Dist(Linear(((x.node, ONE),), ZERO, (operator.mul, (x.node, 1))))
 
 
 def _whole(x: Dist) -> Any:
@@ -90,4 +96,6 @@ def _stand_in(real: Any) -> Any:
     return _Conversion(real.__name__, (), {"real": real, "dtype": kind, "__doc__": real.__doc__})
 
 
-CONVERSIONS: dict[int, Any] = {id(real): _stand_in(real) for real in (float, int, Fraction)}
+_WHOLE = (int, np.int64)
+_REAL = (float, np.float64)  # np.float32 cuts digits off, which is another thing
+CONVERSIONS: dict[int, Any] = {id(real): _stand_in(real) for real in (*_WHOLE, *_REAL, Fraction)}

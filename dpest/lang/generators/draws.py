@@ -11,7 +11,7 @@ import numpy as np
 from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
-from dpest.lang.plain_numbers import PlainNumber, bare
+from dpest.lang.plain_numbers import PlainNumber, bare, native
 from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
 from dpest.laws.discrete import atoms
@@ -38,7 +38,7 @@ def each(one: Callable[..., Any], size: Any, *values: Any) -> Any:
     wide = [np.broadcast_to(a, shape) for a in arrays]
     for at in np.ndindex(*shape):
         out[at] = one(*(w[at] for w in wide))
-    return out
+    return native(out)
 
 
 def _shape(size: Any) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from dpest.lang.generators.standins import (
     StandardGenerator,
     StandIn,
     SystemGenerator,
+    known_seed,
     note_seed,
     seeded_as,
 )
@@ -27,6 +28,7 @@ def default_rng(seed: Any = None) -> Any:
         return seed if isinstance(seed, StandIn) else _DEFAULT(seed)
     if seed is None:
         return NumpyGenerator.made()
+    seed = known_seed(seed)
     note_seed(f"default_rng({seed!r})")
     return _DEFAULT(seed)
 
@@ -43,8 +45,9 @@ class _Factory(type):
         given = [x for x in (*args, *keywords.values()) if x is not None]
         if not given or cls.real is stdlib.SystemRandom:
             return cls.stand_in.made()
-        note_seed(f"{cls.__name__}({given[0]!r})")
-        return seeded_as(cls.real, given[0])
+        seed = known_seed(given[0])
+        note_seed(f"{cls.__name__}({seed!r})")
+        return seeded_as(cls.real, seed)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.real)

@@ -19,8 +19,9 @@ import numpy as np
 from dpest.errors import RandomTruth
 from dpest.lang.dist import Dist
 from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.narrow import check_stored
 from dpest.lang.nodes import All, Compare, Not, is_integral
-from dpest.lang.plain_numbers import PlainNumber, Truth, bare
+from dpest.lang.plain_numbers import PlainNumber, Truth, bare, on_own_numbers
 from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import Shuffled
@@ -38,16 +39,17 @@ def open_arrays() -> AbstractContextManager[bool]:
 
 def in_force() -> bool:
     """Whether arrays are open now, inside a run."""
-    return _OPEN.get() and RUN.get() is not None
+    return _OPEN.get() and RUN.get() is not None and not on_own_numbers()
 
 
 class OpenArray(np.ndarray[Any, Any]):
     """An array of objects that is an array of numbers wherever all of its elements are."""
 
     whole: bool | None  # whether NumPy's array would hold whole numbers; None where that is not known
+    narrow: Any  # the type of NumPy's array, where that is known
 
     def __array_finalize__(self, obj: Any) -> None:
-        self.whole = getattr(obj, "whole", None)
+        self.whole, self.narrow = getattr(obj, "whole", None), getattr(obj, "narrow", None)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "at":
@@ -86,6 +88,7 @@ class OpenArray(np.ndarray[Any, Any]):
             value = _each(CONVERSIONS[id(int)], boxed(_objects(value)))  # NumPy cuts off what is behind the point
         elif self.whole is None and type(value) is not Shuffled and not _all_whole(value) and _all_whole(self):
             raise TypeError("a number with a fraction is written into an array that may hold whole numbers only")
+        _check_stored(value, self.narrow)
         super().__setitem__(_index(key), value)
 
     def round(self, decimals: Any = 0, out: Any = None) -> Any:
@@ -100,10 +103,22 @@ class OpenArray(np.ndarray[Any, Any]):
             return opened(native(self).astype(dtype, *args, **options))
         kind = np.dtype(dtype).kind
         make = CONVERSIONS[id(int if kind in "iu" else float)] if kind in "iuf" else lambda x: x
-        return opened(_each(make, _objects(self)))
+        found = opened(_each(make, _objects(self)))
+        _check_stored(found, np.dtype(dtype))
+        if isinstance(found, OpenArray):
+            found.whole, found.narrow = _WHOLE.get(kind), np.dtype(dtype)
+        return found
+
+
+def _check_stored(values: Any, dtype: Any) -> None:
+    """Refuses random values that an array of few bits may change."""
+    for x in np.ravel(boxed(_objects(values))) if dtype is not None else ():
+        if isinstance(x, Dist):
+            check_stored(x.node, dtype)
 
 
 _AT_PLACES = (np.bincount,)
+_WHOLE = {"i": True, "u": True, "f": False}  # by the kind of a type of NumPy's
 
 
 @contextmanager
@@ -182,13 +197,14 @@ def opened(x: Any) -> Any:
     if not isinstance(x, np.ndarray) or isinstance(x, OpenArray) or x.dtype.kind not in "iufO" or not x.ndim:
         return x
     out = x.astype(object).view(OpenArray)
-    out.whole = {"i": True, "u": True, "f": False}.get(x.dtype.kind)
+    out.whole = _WHOLE.get(x.dtype.kind)
+    out.narrow = x.dtype if out.whole is not None else None
     return out
 
 
 def opened_data(x: Any) -> Any:
     """The data of a mechanism with its arrays open, where they are."""
-    if not _OPEN.get():
+    if not _OPEN.get() or on_own_numbers():
         return x
     if type(x) in (list, tuple):
         return type(x)(map(opened_data, x))

@@ -17,7 +17,8 @@ import numpy as np
 GENERATORS = (stdlib.Random, np.random.Generator, np.random.RandomState)
 _MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
 _MOST_LOOKED_AT = 1000
-_NOT_THE_AUTHORS = frozenset({"builtins", "numpy", "pandas", "scipy", "dpest", *sys.stdlib_module_names}) - {"__main__"}
+_BUILT_IN = ("float", "int", "isinstance", "sum")
+NOT_THE_AUTHORS = frozenset({"builtins", "numpy", "pandas", "scipy", "dpest", *sys.stdlib_module_names}) - {"__main__"}
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,10 @@ def _of_function(x: types.FunctionType) -> Iterator[Place]:
     for i, v in enumerate(x.__defaults__ or ()):
         yield Place((id(x), i), v, functools.partial(_put_default, x, i))
     yield from _items(x.__kwdefaults__ or {})
-    if _home(x) not in _NOT_THE_AUTHORS:
+    if _home(x) not in NOT_THE_AUTHORS:
         yield from _named(x.__globals__, names_in(x.__code__))
-        yield from (_shadow(x.__globals__, name) for name in ("float", "int", "isinstance") if _converts(x, name))
+        yield from (_shadow(x.__globals__, name) for name in _BUILT_IN if _converts(x, name))
+        yield from (_of_numpy(kind.__name__, kind) for kind in NUMPY_NUMBERS if _makes(x.__code__, kind.__name__))
 
 
 def held_by(function: types.FunctionType) -> Iterator[tuple[str, str, Any]]:
@@ -158,6 +160,20 @@ def _calls(whole: types.CodeType, name: str) -> bool:
     return bool(called) and (len(called) == len(uses) or not any(step.opname == "IS_OP" for step in steps))
 
 
+NUMPY_NUMBERS = (np.float64, np.int64)  # stood in for only where the author's code makes numbers of them
+
+
+@functools.lru_cache(_MOST_LOOKED_AT)
+def _makes(whole: types.CodeType, name: str) -> bool:
+    """Whether a function uses a number type of NumPy's, and does not ask whether something is that very type."""
+    return name in names_in(whole) and not any(s.opname == "IS_OP" for code in codes(whole) for s in dis.get_instructions(code))
+
+
+def _of_numpy(name: str, kind: type) -> Place:
+    held = vars(np)
+    return Place((id(held), name), kind, functools.partial(held.__setitem__, name))
+
+
 def _shadow(held: dict[str, Any], name: str) -> Place:
     """A built-in name, in the globals of a module that does not have it."""
     real = getattr(builtins, name)
@@ -176,7 +192,7 @@ def _named(held: dict[str, Any], names: frozenset[str]) -> Iterator[Place]:
     for name in names & held.keys():
         value = held[name]
         yield Place((id(held), name), value, functools.partial(held.__setitem__, name))
-        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in _NOT_THE_AUTHORS:
+        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] not in NOT_THE_AUTHORS:
             inside = vars(value)
             for inner in names & inside.keys():
                 yield Place((id(inside), inner), inside[inner], functools.partial(inside.__setitem__, inner))
@@ -208,7 +224,7 @@ def is_filled(cell: types.CellType) -> bool:
 
 def is_authors(x: Any) -> bool:
     """Whether a function, a class or a module is the author's own, and not of Python, NumPy or dpest."""
-    return _home(x) not in _NOT_THE_AUTHORS
+    return _home(x) not in NOT_THE_AUTHORS
 
 
 def _home(x: Any) -> str:
@@ -217,4 +233,4 @@ def _home(x: Any) -> str:
 
 
 def _authors(cls: type) -> bool:
-    return _home(cls) not in _NOT_THE_AUTHORS and not issubclass(cls, types.ModuleType)
+    return _home(cls) not in NOT_THE_AUTHORS and not issubclass(cls, types.ModuleType)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import UnsupportedOperation
-from dpest.lang.dist import RUN
+from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators import draws, standard
+from dpest.lang.plain_numbers import bare, on_own_numbers
 
 LawMaker = Callable[..., Any]
 _LEGACY = np.random.RandomState  # by this name also while others stand at NumPy's
@@ -102,14 +103,20 @@ def _same(x: Any) -> Any:
     return x
 
 
-def _method(name: str, law: LawMaker | None) -> Any:
+_TYPED = ("integers", "choice")  # methods whose single draws are NumPy's numbers; those of others are Python's
+_TYPES: dict[type, Any] = {int: np.int64, float: np.float64}
+
+
+def _method(name: str, law: LawMaker | None, typed: bool = False) -> Any:
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
         real = self._real()
         if real is not None:
             return getattr(real, name)(*args, **keywords)
         if law is None:
             raise draws.no_law(f"the method {name}")
-        return law(*args, **keywords)
+        drawn = law(*args, **keywords)
+        make = _TYPES.get(type(drawn)) if typed and on_own_numbers() else None
+        return drawn if make is None else make(drawn)
 
     method.__name__ = name
     return method
@@ -118,7 +125,15 @@ def _method(name: str, law: LawMaker | None) -> Any:
 def _methods(base: type, laws: Mapping[str, LawMaker]) -> dict[str, Any]:
     """Every public method of a generator's class: as a draw, or refused."""
     names = {name for name in dir(base) if not name.startswith("_") and callable(getattr(base, name))}
-    return {name: _method(name, laws.get(name)) for name in (names | set(laws)) - {"seed"}}
+    typed = _TYPED if base in (np.random.Generator, _LEGACY) else ()
+    return {name: _method(name, laws.get(name), name in typed) for name in (names | set(laws)) - {"seed"}}
+
+
+def known_seed(seed: Any) -> Any:
+    """A seed as a plain number: one that was drawn among a few forks the run."""
+    if isinstance(seed, Dist):
+        return seed.__index__()
+    return bare(seed)
 
 
 def seeded_as(real: Any, seed: Any) -> Any:
@@ -139,8 +154,9 @@ def _seed(self: Any, *args: Any, **keywords: Any) -> Any:
     if not given or given[0] is None:
         seeds.real.pop(id(self), None)
         return None
-    seeds.real[id(self)] = seeded_as(type(self).real_class, given[0])
-    note_seed(f"seed({given[0]!r})")
+    seed = known_seed(given[0])
+    seeds.real[id(self)] = seeded_as(type(self).real_class, seed)
+    note_seed(f"seed({seed!r})")
     return None
 
 

@@ -9,6 +9,7 @@ import re
 import secrets
 import statistics
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,12 +17,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy._core import _methods
 
 from dpest.lang.generators.arrays import ARRAYS
+from dpest.lang.generators.clock import CLOCKS
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
-from dpest.lang.generators.places import Place, places
+from dpest.lang.generators.places import NUMPY_NUMBERS, Place, places
+from dpest.lang.generators.quantiles import QUANTILES
 from dpest.lang.generators.questions import QUESTIONS
 from dpest.lang.generators.scipy_draws import scipy_places
 from dpest.lang.generators.standins import (
@@ -34,6 +38,7 @@ from dpest.lang.generators.standins import (
     SystemGenerator,
     stand_in,
 )
+from dpest.lang.generators.sums import SUMS
 
 NAMES = ("rng", "random_state", "generator", "gen")
 
@@ -123,9 +128,10 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time)
 _LEGACY = np.random.mtrand._rand
-_STAND_INS = {**QUESTIONS, **ARRAYS, **CONVERSIONS, **MATHEMATICS, **FACTORIES}  # by the id of what they stand for
+# By the id of what they stand for.
+_STAND_INS = {**QUESTIONS, **ARRAYS, **QUANTILES, **CONVERSIONS, **MATHEMATICS, **FACTORIES, **SUMS, **CLOCKS}
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
 
@@ -214,7 +220,8 @@ class _Swapped:
         if not self._modules:
             for module in _MODULES:
                 names = vars(module)
-                new = {name: x for name, value in names.items() if (x := self._replacement(value)) is not None}
+                found = {name: self._replacement(v) for name, v in names.items() if not any(v is x for x in NUMPY_NUMBERS)}
+                new = {name: x for name, x in found.items() if x is not None}
                 self._modules.append(_Module(names, {name: names[name] for name in new}, new))
                 self._in_modules.update((id(names), name) for name in new)
         for m in self._modules:

@@ -134,3 +134,14 @@ def test_a_number_beside_a_function_is_shown_as_it_is() -> None:
 
     witness = dpest.estimate(program, (0.0, 1.0), method="exact").witness
     assert str(witness).startswith("output == 5:")
+
+
+@pytest.mark.parametrize(
+    "apart", [lambda y: divmod(y, 10), lambda y: (y // 10, y % 10), lambda y: {"tens": y // 10, "ones": y % 10}]
+)
+def test_a_quotient_and_its_remainder_tell_the_whole_number(apart: Program) -> None:
+    found = dpest.estimate(lambda x: apart(x + dpest.geometric(2)), (7, 8), method="exact")
+    assert found.lower - 1e-12 <= 0.5 <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+    low, high = found.delta(0.0).lower, found.delta(0.0).upper  # P(k <= 7) less P(k <= 6), around 7
+    assert low - 1e-9 <= math.tanh(0.25) <= high + 1e-9

@@ -108,3 +108,51 @@ def test_a_name_of_the_authors_is_not_replaced() -> None:
     assert dpest.estimate(typed, (0, 1), method="exact").epsilon == pytest.approx(1.0)
     with pytest.raises(dpest.errors.RandomTruth):
         dpest.estimate(lambda x: float(x + dpest.laplace(1.0)) if type(x + 0.5) is float else 0, (0, 1))
+
+
+def test_numpys_own_number_types_keep_a_value_random() -> None:
+    def mechanism(x):
+        return np.float64(x + dpest.laplace(2)), np.int64(np.round(x + dpest.laplace(2)))
+
+    r = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert r.lower <= 1.0 <= r.upper
+    assert r.upper - r.lower < 1e-9
+
+
+def test_numpys_own_number_types_are_as_before_everywhere_else() -> None:
+    def mechanism(x):
+        a = np.zeros(2, dtype=np.float64)
+        same = a.dtype == np.float64 and isinstance(np.float64(2), np.float64) and np.issubdtype(np.int64, np.integer)
+        same = same and np.result_type(np.float64, np.int64) == np.float64 and np.iinfo(np.int64).max > 5
+        same = same and np.array([1, 2], np.int64).astype(np.float64).sum() == 3.0 and np.finfo(np.float64).eps < 1e-9
+        return same, x + np.float64(dpest.laplace(1))
+
+    before = np.float64, np.int64
+    r = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert "True" in str(r.witness)
+    assert r.lower <= 1.0 <= r.upper
+    assert before == (np.float64, np.int64)
+    assert np.float64 is before[0]
+
+
+def test_the_text_of_a_truth_as_a_number() -> None:
+    def mechanism(bits):
+        return "".join(str(int(random.random() < (0.75 if b else 0.25))) for b in bits)
+
+    r = dpest.estimate(mechanism, ([0, 1], [0, 0]), method="exact")
+    assert r.lower <= math.log(3) <= r.upper
+    assert r.upper - r.lower < 1e-9
+
+
+def test_a_seed_that_is_drawn_forks_the_run() -> None:
+    noise = {seed: int(np.random.default_rng(seed).integers(0, 3)) for seed in range(4)}
+    counts = [sum(v == k for v in noise.values()) for k in range(3)]
+
+    def mechanism(x):
+        rng = np.random.default_rng(random.randrange(4))
+        return (x + int(rng.integers(0, 3))) % 3
+
+    r = dpest.estimate(mechanism, (0, 1), method="exact")
+    pairs = [(counts[y], counts[(y - 1) % 3]) for y in range(3)]
+    truth = max(math.inf if 0 in p and sum(p) else abs(math.log(p[0] / p[1])) for p in pairs if sum(p))
+    assert r.lower <= truth <= r.upper or r.epsilon == truth

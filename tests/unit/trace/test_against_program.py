@@ -194,14 +194,20 @@ def test_an_error_on_plain_numbers_is_the_authors() -> None:
         dpest.estimate(mechanism, (0, 1), method="sampling", samples=1000, progress=False)
 
 
+def _cancelled(x: float) -> Any:
+    noisy = x + dpest.gumbel(6.0)
+    return noisy + (3 * dpest.categorical([0.7, 0.3]) - noisy)  # a whole number, but for rounding
+
+
 HONEST: dict[str, Callable[[Any], Any]] = {
+    "noise that cancels beside a whole number": _cancelled,
     "truths": lambda x: ~(x + dpest.laplace(1.0) > 0) & (dpest.laplace(1.0) > 0) | (dpest.bernoulli(0.5) ^ True),
     "truths that are counted": lambda x: (x + dpest.laplace(1.0) > 0) + (dpest.laplace(1.0) > 0) - (dpest.laplace(1.0) > 1),
     "truths of whole numbers": lambda x: (x + dpest.integers(0, 2) > 1) + (dpest.integers(0, 2) > 1) - (dpest.integers(0, 2) > 0),
     "a difference of truths": lambda x: (x + dpest.laplace(1.0) > 0) - (dpest.laplace(1.0) > 0),
     "an array": lambda x: np.cumsum(np.array([x, 1.0]) + dpest.laplace(1.0, size=2)),
     "truths of an array": lambda x: ~(np.array([x, 1.0]) + dpest.laplace(1.0, size=2) > 0),
-    "numpy's scalars": lambda x: (np.float64(x) + dpest.laplace(1.0) > 0) + (np.int64(2) < dpest.geometric(1.0)),
+    "numpy's scalars": lambda x: (np.float64(x) + dpest.laplace(1.0) > 0) | (np.int64(2) < dpest.geometric(1.0)),
     "whole numbers": lambda x: (x + dpest.geometric(2.0)) // 3,
     "a remainder": lambda x: (x + dpest.geometric(1.0)) % 3,
     "tenths": lambda x: (x + dpest.integers(0, 9)) / 10 <= 0.3,

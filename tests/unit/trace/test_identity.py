@@ -87,3 +87,33 @@ def test_identity_of_plain_truth_values_is_not() -> None:
 
     found = dpest.estimate(flagged, (0, 1), method="exact")
     assert found.lower - 1e-12 <= math.log(0.6 / 0.4) <= found.upper + 1e-12
+
+
+def wraps_around(x: int, rng: np.random.Generator) -> bool:
+    return int(rng.integers(0, 4) * 2**62) > x
+
+
+def adds_truths(x: float) -> Any:
+    # NumPy's truth values are added by `or`: True + True is True.
+    return (np.float64(x) + dpest.laplace(1.0) > 0) + (np.float64(x) + dpest.laplace(1.0) > 0)
+
+
+@pytest.mark.parametrize("mechanism", [wraps_around, adds_truths])
+def test_arithmetic_of_numpys_own_numbers_is_noticed(mechanism: Any) -> None:
+    with pytest.raises(UnsupportedOperation, match="NumPy's own numbers"):
+        dpest.estimate(mechanism, (0, 1), method="exact")
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda x: ~(x + dpest.laplace(1.0) > 0),  # as NumPy has it
+        lambda x: (x + dpest.laplace(1.0) > 0) + 0 * (dpest.laplace(1.0) > 0),  # as Python has it
+        lambda x, rng: (x + rng.laplace(size=2) > 0).sum() // 2,
+    ],
+)
+def test_one_reading_of_truth_values_is_enough(mechanism: Any) -> None:
+    # P(x + Laplace(1) <= 0) is 1/2 at 0 and 1/(2e) at 1; both of two are above with the squares of the rest.
+    two = 2 * math.log(2 - 1 / math.e)
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert any(found.lower - 1e-12 <= truth <= found.upper + 1e-12 for truth in (1.0, two))

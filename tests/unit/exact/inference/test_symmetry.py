@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpest.exact.inference.cases import Affine, Constant, Expansion
 from dpest.exact.inference.symmetry import canonical, classes, signatures
-from dpest.lang.nodes import Draw, Linear
+from dpest.lang.nodes import Draw, Linear, draws_of
 from dpest.laws.continuous import Laplace
 from dpest.numerics.rationals import exact
 from dpest.trace.literal import Literal
@@ -18,28 +18,32 @@ def positive(*draws: Draw, constant: float = 0.0) -> Literal:
     return Literal(tuple((d, exact(1)) for d in draws), exact(constant))
 
 
+def told(leaves: list[Linear], literals: tuple[Literal, ...]) -> list[object]:
+    return signatures(leaves, [draws_of(x) for x in leaves], literals)
+
+
 A, B, C, D, E = (Draw(Laplace(1.0)) for _ in range(5))
 WIDE = Draw(Laplace(2.0))
 
 
 def test_leaves_that_differ_in_private_draws_alone_have_one_signature() -> None:
-    a, b, wide, moved = signatures([total(A), total(B), total(WIDE), total(C, constant=1.0)], ())
+    a, b, wide, moved = told([total(A), total(B), total(WIDE), total(C, constant=1.0)], ())
     assert a == b
     assert len({a, wide, moved}) == 3
 
 
 def test_a_draw_that_several_leaves_share_is_told_apart() -> None:
     """A + C and B + C share C; D + E has its own."""
-    first, second, third = signatures([total(A, C), total(B, C), total(D, E)], ())
+    first, second, third = told([total(A, C), total(B, C), total(D, E)], ())
     assert first == second
     assert first != third
-    same, again, other = signatures([total(A), total(A), total(B)], ())
+    same, again, other = told([total(A), total(A), total(B)], ())
     assert same == again
     assert same != other
 
 
 def test_a_draw_that_a_condition_looks_at_is_told_apart() -> None:
-    a, b, c = signatures([total(A), total(B), total(C)], (positive(A),))
+    a, b, c = told([total(A), total(B), total(C)], (positive(A),))
     assert a != b
     assert b == c
 
@@ -71,6 +75,17 @@ def test_which_draw_a_condition_looks_at_counts() -> None:
     assert keys[0] == canonical(case([total(B), total(A)], positive(B)))
 
 
-def test_cases_without_an_easy_name() -> None:
-    assert canonical(case([total(A)], positive(A, B), positive(B))) is None
-    assert canonical(Expansion((), (Constant(1), Affine(total(A))))) is None
+def test_a_draw_that_conditions_share_is_told_by_what_they_ask_of_it() -> None:
+    one = canonical(case([total(A)], positive(A, C), positive(B, C)))
+    assert one == canonical(case([total(B)], positive(B, D), positive(E, D)))
+    assert one != canonical(case([total(A)], positive(A, C), positive(B, D)))
+    assert one != canonical(case([total(A)], positive(A, C), positive(A, B)))
+    assert one != canonical(case([total(A)], positive(A, WIDE), positive(B, WIDE)))
+    assert one != canonical(case([total(A)], positive(A, C), positive(B, C), positive(B, C)))
+
+
+def test_constants_count_unless_they_are_the_same_for_all() -> None:
+    first, second = Expansion((), (Constant(1), Affine(total(A)))), Expansion((), (Affine(total(B)), Constant(2)))
+    assert canonical(first, (0,)) == canonical(second, (1,)) == canonical(case([total(C)]))
+    assert canonical(first) is None
+    assert canonical(second, (0,)) is None

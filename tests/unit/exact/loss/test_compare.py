@@ -148,7 +148,8 @@ class _Proof:
 
 
 def stratum(dimension: int, *more: int, kind: CoordinateKind = CoordinateKind.REAL) -> Any:
-    blocks = [SimpleNamespace(dimension=d, kinds=(kind,) * d, equal=False) for d in (dimension, *more)]
+    law = SimpleNamespace(factors=lambda: (), conditions=0)
+    blocks = [SimpleNamespace(dimension=d, kinds=(kind,) * d, equal=False, left=law, right=law) for d in (dimension, *more)]
     return SimpleNamespace(blocks=blocks, leaves=())
 
 
@@ -256,11 +257,24 @@ def test_strata_that_promise_most_in_either_direction_come_first(monkeypatch: py
         found.blocks[0].name = name
         return found
 
+    unknown: Any = SimpleNamespace(known=lambda s: OPEN_ENDED)
     strata = [named("a", 1), named("b", 1), named("c", 1), named("d", 1)]
-    assert [s.blocks[0].name for s in _promising_first(strata)] == ["b", "d", "c", "a"]
+    assert [s.blocks[0].name for s in _promising_first(strata, unknown)] == ["b", "d", "c", "a"]
     strata = [named("b", 2), named("c", 1), named("a", 1), stratum(0)]
-    assert [b.dimension for s in _promising_first(strata) for b in s.blocks] == [0, 1, 1, 2]
-    assert _promising_first(strata[:1]) == strata[:1]
+    assert [b.dimension for s in _promising_first(strata, unknown) for b in s.blocks] == [0, 1, 1, 2]
+    assert _promising_first(strata[:1], unknown) == strata[:1]
+
+
+def test_of_strata_with_equal_bounds_those_come_first_that_have_less_to_lose_the_other_way() -> None:
+    ends = {"a": (0.3, 0.2), "b": (0.3, 0.1), "c": (0.2, 0.4), "d": (0.1, 0.4)}
+    strata = [stratum(2) for _ in ends]
+    for s, name in zip(strata, ends, strict=True):
+        s.blocks[0].name = name
+    proved: Any = SimpleNamespace(known=lambda s: ends[s.blocks[0].name])
+    assert [s.blocks[0].name for s in _promising_first(strata, proved)] == ["b", "d", "a", "c"]
+    ends["a"] = ends["b"]
+    strata[1].blocks[0].left = SimpleNamespace(conditions=3)  # of equal ones, the likelier
+    assert [s.blocks[0].name for s in _promising_first(strata, proved)] == ["a", "d", "b", "c"]
 
 
 @pytest.mark.parametrize("easy", [(0.25, 0.5), (math.inf, 0.5), (-math.inf, 0.5)])

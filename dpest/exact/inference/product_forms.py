@@ -1,0 +1,136 @@
+"""Products of noise that are noise of a known family: samplers that multiply Gaussian, exponential and angular draws.
+
+X Y of two centred Gaussian draws is G - H with gamma draws of shape 1/2, since 4 X Y = (X + Y)^2 - (X - Y)^2; so is E cos(T) of
+an exponential draw and an angle over half turns, since cos(T) = cos(T/2)^2 - sin(T/2)^2. Two of either make Laplace noise.
+sqrt(2 E) X of an exponential and a Gaussian draw is Laplace noise by itself. All of it needs that nothing else uses the draws.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from dpest.exact.inference.own_draws import elsewhere, in_conditions
+from dpest.lang.nodes import Apply, Draw, Function, Linear, Product, ancestors, draws_of, linear
+from dpest.lang.substitute import substituted
+from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
+from dpest.laws.law import Law
+from dpest.laws.scipy_law import from_frozen
+from dpest.numerics.elementary import Kind
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+from dpest.trace.explore import Path
+from dpest.trace.images import image_of
+from dpest.trace.outputs import Flat
+
+_HALF_TURN = exact(math.pi)
+
+
+def with_products(path: Path) -> Path:
+    """The path with draws of their own in place of such products."""
+    found: dict[int, tuple[Product, list[tuple[Law, int]]]] = {}
+    for node in ancestors(*path.output.leaves):
+        if isinstance(node, Product):
+            form = _form(node)
+            found.update({id(node): (node, form)} if form is not None else {})
+    if not found:
+        return path
+    used = in_conditions(path) | elsewhere(path.output.leaves, set(found))
+    times: dict[int, int] = {}
+    for node, _ in found.values():
+        for d in draws_of(node):
+            times[id(d)] = times.get(id(d), 0) + 1
+    known: dict[int, Any] = {}
+    gone: set[int] = set()
+    new: list[Draw] = []
+    for node, laws in found.values():
+        own = {id(d) for d in draws_of(node)}
+        if own & used or any(times[i] > 1 for i in own):
+            continue
+        made = [(Draw(law), ONE * sign) for law, sign in laws]
+        known[id(node)] = Linear(tuple(made), ZERO)
+        new += [d for d, _ in made]
+        gone |= own
+    if not known:
+        return path
+    leaves = tuple(substituted(x, known) for x in path.output.leaves)
+    drawn = (*(d for d in path.drawn if id(d) not in gone), *new)
+    return replace(path, output=Flat(path.output.structure, leaves), drawn=drawn)
+
+
+def _form(node: Product) -> list[tuple[Law, int]] | None:
+    """The draws whose sum and difference a product is; None for other products."""
+    for one, other in ((node.left, node.right), (node.right, node.left)):
+        width = _gaussian(other)
+        if width is not None:
+            first = _gaussian(one)
+            if first is not None and draws_of(one) != draws_of(other):
+                return _halves(first * width)
+            radius = _root_of_exponential(one)
+            if radius is not None:
+                return [(Laplace(width * radius / math.sqrt(2)), 1)]
+        scale = _exponential(one)
+        turn = _angle(other)
+        if scale is not None and turn is not None:
+            return _halves(scale * turn)
+    return None
+
+
+def _halves(scale: float) -> list[tuple[Law, int]]:
+    """The difference of two gamma draws of shape 1/2."""
+    import scipy.stats
+
+    location, law = from_frozen(scipy.stats.gamma(0.5, scale=scale))
+    assert exact(location) == 0
+    return [(law, 1), (law, -1)]
+
+
+def _single(node: Any) -> tuple[Any, Rational] | None:
+    """The one value that a multiple of it is, and the factor."""
+    value = linear(node)
+    return value.terms[0] if len(value.terms) == 1 and not value.constant else None
+
+
+def _gaussian(node: Any) -> float | None:
+    """The standard deviation of a centred Gaussian value."""
+    draw, c = _single(node) or (None, ZERO)
+    return abs(float(c)) * draw.law.sigma if isinstance(draw, Draw) and isinstance(draw.law, Gaussian) else None
+
+
+def _exponential(node: Any) -> float | None:
+    """The scale of a value that is exponential, or the negative of one."""
+    inner, c = _single(node) or (None, ZERO)
+    if isinstance(inner, Function) and inner.function.kind in (Kind.LOG, Kind.LOG1P):
+        place = linear(inner.value)
+        if len(place.terms) != 1 or not isinstance(place.terms[0][0], Draw) or place.terms[0][0].law.discrete:
+            return None
+        inner, factor = _single(image_of(inner, place)) or (None, ZERO)
+        c = c * factor
+    return abs(float(c)) * inner.law.b if isinstance(inner, Draw) and isinstance(inner.law, Exponential) else None
+
+
+def _root_of_exponential(node: Any) -> float | None:
+    """r for a value r * sqrt(E), E exponential with scale 1."""
+    inner, c = _single(node) or (None, ZERO)
+    if not isinstance(inner, Function) or inner.function.kind is not Kind.POWER or inner.function.parameter != ONE / 2:
+        return None
+    scale = _exponential(inner.value)
+    return None if scale is None else abs(float(c)) * math.sqrt(scale)
+
+
+def _angle(node: Any) -> float | None:
+    """c for a value c * cos(T), T uniform over half turns, or c * sin(T), T uniform over whole turns."""
+    turned, c = _single(node) or (None, ZERO)
+    if not isinstance(turned, Apply) or len(turned.values) != 1:
+        return None
+    name = getattr(turned.function, "__name__", "")
+    if name not in ("cos", "sin"):
+        return None
+    place = linear(turned.values[0])
+    draw, slope = place.terms[0] if len(place.terms) == 1 else (None, ZERO)
+    if not isinstance(draw, Draw) or not isinstance(draw.law, Uniform) or draw.origin is not None:
+        return None
+    ends = [(slope * exact(x) + place.constant) / _HALF_TURN for x in draw.law.support]
+    turns = abs(ends[1] - ends[0])
+    whole = turns.denominator == 1 and (turns.numerator % 2 == 0 or (name == "cos" and ends[0].denominator == 1))
+    return abs(float(c)) if whole and turns else None

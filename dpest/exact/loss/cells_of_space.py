@@ -1,0 +1,202 @@
+"""An upper end on several real coordinates, where both laws are products of exponentials on cells of the space.
+
+A release that depends on an earlier one (a gradient at the last weights, a sum clipped at a released bound) has cases by what
+was released, and in each of them the outputs fix all of the noise. With Laplace, exponential and uniform noise the log ratio is
+then piecewise linear: on each cell it is a sum of absolute values less another one, whose largest value is that of finitely
+many linear programs, one for each choice of signs in the first sum. They are solved in rational arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpest.exact.inference.expressions import Expr, expr, number, plus, times
+from dpest.exact.inference.factors import Density, Factor, Indicator
+from dpest.exact.loss.blocks import Block, BlockLaw
+from dpest.laws.continuous import Exponential, Laplace, Uniform
+from dpest.numerics.effort import spend_steps
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+from dpest.numerics.simplex import Undecided, cheapest
+
+_MOST_COORDINATES = 4  # with more, the programs are many, and each is large
+_MOST_CELLS = 24  # of one law: pairs of them are looked at
+_MOST_SIGNS = 6  # absolute values that are added: each doubles the number of programs
+_PROGRAM_STEPS = 200  # of ten microseconds, for one program of a few rows
+_ROUNDING = 1e-12  # of logarithms of constants, which are floats
+
+
+@dataclass(frozen=True)
+class _CellLaw:
+    """e^(constant + slope - sum of weight * |place|) where all bounds are >= 0, and nothing elsewhere."""
+
+    constant: float
+    slope: Expr
+    sizes: tuple[tuple[Expr, Rational], ...]
+    bounds: tuple[Expr, ...]
+
+
+def bounds_on_cells(block: Block) -> tuple[float, float] | None:
+    """At most the loss in both directions; None where the laws are of another kind, or there is too much to look at."""
+    if block.dimension > _MOST_COORDINATES:
+        return None
+    left, right = _cells(block.left), _cells(block.right)
+    if left is None or right is None:
+        return None
+    try:
+        return _largest(left, right), _largest(right, left)
+    except Undecided:
+        return None
+
+
+def _cells(side: BlockLaw) -> list[_CellLaw] | None:
+    if len(side.cases) > _MOST_CELLS:
+        return None
+    out = []
+    for parts, count in side.cases:
+        cell = _CellLaw(math.log(count), number(ZERO), (), ())
+        for placed, often in parts:
+            measure = side.measures.of(placed.component)
+            if measure.impossible:
+                break
+            names = {-1 - i: -1 - j for i, j in enumerate(placed.outputs)}
+            cell = _CellLaw(cell.constant + often * measure.log_constant, cell.slope, cell.sizes, cell.bounds)
+            for factor in measure.factors:
+                found = _with(cell, factor, names, often)
+                if found is None:
+                    return None
+                cell = found
+        else:
+            out.append(cell)
+    return [cell for cell in out if _has_inside(cell.bounds)]
+
+
+def _with(cell: _CellLaw, factor: Factor, names: dict[int, int], often: int) -> _CellLaw | None:
+    """The cell with one more factor; None where that is of another kind."""
+    if not factor.scope:
+        logs, error = factor.log({})
+        if not float(error) <= _ROUNDING:
+            return None
+        return _CellLaw(cell.constant + often * float(logs), cell.slope, cell.sizes, cell.bounds)
+    if isinstance(factor, Indicator):
+        return _CellLaw(cell.constant, cell.slope, cell.sizes, (*cell.bounds, _named(factor.bound.expression, names)))
+    if not isinstance(factor, Density):
+        return None
+    place, law = _named(factor.place, names), factor.law
+    match law:
+        case Laplace(b=b):
+            size = (place, often / exact(b))
+            return _CellLaw(cell.constant - often * math.log(2 * b), cell.slope, (*cell.sizes, size), cell.bounds)
+        case Exponential(b=b):
+            slope = plus(cell.slope, place, -often / exact(b))
+            return _CellLaw(cell.constant - often * math.log(b), slope, cell.sizes, (*cell.bounds, place))
+        case Uniform(low=low, high=high):
+            ends = plus(place, number(exact(low)), -1), plus(number(exact(high)), place, -1)
+            return _CellLaw(cell.constant - often * math.log(high - low), cell.slope, cell.sizes, (*cell.bounds, *ends))
+    return None
+
+
+def _named(e: Expr, names: dict[int, int]) -> Expr:
+    return expr(((names[v], c) for v, c in e.terms), e.constant)
+
+
+def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
+    """At most ln of own over other, everywhere; raises `Undecided` where it cannot be told."""
+    for a, b in itertools.combinations(own, 2):
+        if _has_inside((*a.bounds, *b.bounds)):
+            raise Undecided  # two densities are added
+    best = -math.inf
+    for a in own:
+        if not _is_covered(a.bounds, [b.bounds for b in other]):
+            return math.inf
+        for b in other:
+            bounds = (*a.bounds, *b.bounds)
+            if _has_inside(bounds):
+                best = max(best, _on_cell(a, b, bounds))
+    return best
+
+
+def _on_cell(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> float:
+    """The largest log ratio on one cell."""
+    less, more = _without_common(a.sizes, b.sizes)
+    if len(more) > _MOST_SIGNS:
+        raise Undecided
+    slope = plus(a.slope, b.slope, -1)
+    constant = a.constant - b.constant
+    values = []
+    for signs in itertools.product((ONE, -ONE), repeat=len(more)):
+        goal = slope
+        for (place, weight), sign in zip(more, signs, strict=True):
+            goal = plus(goal, place, sign * weight)
+        value = _greatest(goal, less, bounds)
+        if value is not None:
+            values.append(float(value))
+    top = max(values)
+    return top + constant + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(top))
+
+
+def _without_common(
+    a: tuple[tuple[Expr, Rational], ...], b: tuple[tuple[Expr, Rational], ...]
+) -> tuple[list[tuple[Expr, Rational]], list[tuple[Expr, Rational]]]:
+    """The absolute values of either law that the other one has not."""
+    left, right = Counter(map(_upright, a)), Counter(map(_upright, b))
+    return list((left - right).elements()), list((right - left).elements())
+
+
+def _upright(size: tuple[Expr, Rational]) -> tuple[Expr, Rational]:
+    """|place| in one form: with its first coefficient 1."""
+    place, weight = size
+    lead = place.terms[0][1]
+    return times(place, 1 / lead), weight * abs(lead)
+
+
+def _greatest(goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequence[Expr]) -> Rational | None:
+    """The largest value of goal - sum of weight * |place| on a cell; None where the cell is empty."""
+    spend_steps(_PROGRAM_STEPS)
+    names = sorted({v for e in (goal, *bounds, *(p for p, _ in less)) for v, _ in e.terms})
+    at = {v: i for i, v in enumerate(names)}
+    d = len(names)
+    costs = [-goal.coefficient(v) for v in names] + [weight for _, weight in less]
+    rows = [({at[v]: c for v, c in e.terms}, -e.constant, False) for e in bounds]
+    for k, (place, _) in enumerate(less):
+        for sign in (ONE, -ONE):  # size >= sign * place
+            terms = {d + k: ONE} | {at[v]: -sign * c for v, c in place.terms}
+            rows.append((terms, sign * place.constant, False))
+    found = cheapest(costs, [None] * (d + len(less)), rows)
+    if found is None:
+        return None
+    return goal.constant - sum((c * x for c, x in zip(costs, found, strict=True)), ZERO)
+
+
+def _has_inside(bounds: Sequence[Expr]) -> bool:
+    """Whether a cell holds more than a boundary."""
+    spend_steps(_PROGRAM_STEPS)
+    if any(not e.terms and e.constant < 0 for e in bounds):
+        return False
+    rows = [e for e in bounds if e.terms]
+    if not rows:
+        return True
+    names = sorted({v for e in rows for v, _ in e.terms})
+    at = {v: i for i, v in enumerate(names)}
+    d = len(names)
+    table = [({at[v]: c for v, c in e.terms} | {d: -ONE}, -e.constant, False) for e in rows]
+    table.append(({d: -ONE}, -ONE, False))  # the margin is 1 at most
+    found = cheapest([ZERO] * d + [-ONE], [None] * (d + 1), table)
+    return found is not None and found[d] > 0
+
+
+def _is_covered(cell: Sequence[Expr], others: Sequence[Sequence[Expr]]) -> bool:
+    """Whether a cell lies in the union of others, but for boundaries."""
+    if not _has_inside(cell):
+        return True
+    if not others:
+        return False
+    inside = tuple(cell)
+    for e in others[0]:
+        if not _is_covered((*inside, times(e, -ONE)), others[1:]):
+            return False
+        inside = (*inside, e)
+    return True

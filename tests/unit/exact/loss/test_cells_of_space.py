@@ -1,0 +1,123 @@
+"""Releases that depend on earlier ones: the loss against the log ratio written out and searched on a fine grid.
+
+The grid holds every kink of the piecewise linear log ratio and points far out, where it is constant or goes on linearly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+
+_GRID = np.unique(np.concatenate([np.linspace(-12, 12, 481), [-4000.0, -400.0, 400.0, 4000.0]]))
+
+
+def _largest(first: Callable[[Any], Any], second: Callable[[Any, Any], Any], pair: tuple[Any, Any], b: float) -> float:
+    """The largest |ln p - ln q| of y1 = first(D) + Laplace(b), y2 = second(D, y1) + Laplace(b)."""
+    y1, y2 = np.meshgrid(_GRID, _GRID, indexing="ij")
+    logs = [-(np.abs(y1 - first(d)) + np.abs(y2 - second(d, y1))) / b for d in pair]
+    return float(np.max(np.abs(logs[0] - logs[1])))
+
+
+def _asked(mechanism: Any, pair: tuple[Any, Any], truth: float) -> None:
+    r = dpest.estimate(mechanism, pair, method="exact")
+    assert r.lower <= truth + 1e-9
+    assert truth - 1e-9 <= r.upper
+    assert r.upper - r.lower < 1e-6
+
+
+def test_a_gradient_at_released_weights() -> None:
+    def mechanism(data):
+        w, out = 0.0, []
+        for _ in range(2):
+            w = w - 0.5 * (sum(np.clip(w - x, -1, 1) for x in data) + dpest.laplace(2.0))
+            out.append(w)
+        return out
+
+    data = ([1.0, -2.0], [1.0, 0.5])
+
+    # In the gradients y = -2 (w' - w), which tell what the weights tell.
+    def gradient(d: Any, w: Any) -> Any:
+        return sum(np.clip(w - x, -1, 1) for x in d)
+
+    _asked(mechanism, data, _largest(lambda d: gradient(d, 0.0), lambda d, y: gradient(d, -0.5 * y), data, 2.0))
+
+
+def test_a_sum_clipped_at_a_released_bound() -> None:
+    def mechanism(data):
+        bound = max(data) + dpest.laplace(2.0)
+        if bound < 0:
+            bound = 0.0
+        elif bound > 5:
+            bound = 5.0
+        return bound, sum(min(x, bound) for x in data) + dpest.laplace(2.0)
+
+    data = ([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    r = dpest.estimate(mechanism, data, method="exact")
+    # Released bounds below 3 say nothing of the sums; between, the sums differ by at most 1, and so do the largest values.
+    assert r.lower <= 1.0 + 1e-9
+    assert r.upper >= 1.0 - 1e-9
+    assert r.upper - r.lower < 1e-6
+
+
+def test_a_count_above_a_released_mean() -> None:
+    def mechanism(data):
+        middle = sum(data) / len(data) + dpest.laplace(1.0)
+        count = sum(1 if x > middle else 0 for x in data)
+        return middle, count + dpest.laplace(1.0)
+
+    data = ([0.0, 1.0, 5.0], [0.0, 1.0, 2.0])
+    truth = _largest(lambda d: sum(d) / 3, lambda d, y: sum((x > y).astype(float) for x in d), data, 1.0)
+    _asked(mechanism, data, truth)
+
+
+def test_a_slope_that_differs_has_no_bound() -> None:
+    def mechanism(x):
+        y = x + dpest.laplace(1.0)
+        return y, x * y + dpest.laplace(1.0)
+
+    r = dpest.estimate(mechanism, (1.0, 2.0), method="exact")
+    assert r.upper == math.inf
+
+
+def test_noise_with_an_end_on_one_cell_only_proves_an_infinite_loss() -> None:
+    def mechanism(x):
+        y = x + dpest.laplace(1.0)
+        if y > 0:
+            return y, x + dpest.exponential(1.0)
+        return y, dpest.exponential(1.0)
+
+    r = dpest.estimate(mechanism, (0.0, 1.0), method="exact")
+    assert r.upper == math.inf
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_piecewise_linear_releases(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pair = tuple(float(v) for v in rng.integers(-3, 4, 2) / 2)
+    cuts = sorted(float(v) for v in rng.integers(-4, 5, 2) / 2)
+    slopes = [float(v) for v in rng.integers(-2, 3, 3) / 2]
+
+    def mechanism(x):
+        y = x + dpest.laplace(1.0)
+        if y < cuts[0]:
+            z = slopes[0] * y + x
+        elif y < cuts[1]:
+            z = slopes[1] * y - x
+        else:
+            z = slopes[2] * y
+        return y, z + dpest.laplace(1.0)
+
+    def second(x: float, y: Any) -> Any:
+        return np.where(y < cuts[0], slopes[0] * y + x, np.where(y < cuts[1], slopes[1] * y - x, slopes[2] * y))
+
+    truth = _largest(lambda x: x, second, (pair[0], pair[1]), 1.0)
+    r = dpest.estimate(mechanism, (pair[0], pair[1]), method="exact")
+    assert r.lower <= truth + 1e-9
+    assert truth - 1e-9 <= r.upper
+    assert r.upper - r.lower < 1e-6
