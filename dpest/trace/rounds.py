@@ -61,7 +61,7 @@ def visit(condition: Node, steps: int, end: CodeType, bounds: Bounds) -> Visit |
     if seeded():  # the state of a generator that the run seeded is not seen
         return None
     ours, frames = frames_of(end)
-    if not _in_while_alone(frames) or not is_shown(frames, ours[-1]):
+    if not _in_while_alone(frames) or not is_shown(frames, (ours or frames)[-1]):
         return None
     if any(f.f_globals.get("__name__") == TOGETHER and in_for(f.f_code, f.f_lasti) for f in ours):
         return None  # `a and b and c` is a loop over its parts

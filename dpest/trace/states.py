@@ -150,7 +150,7 @@ def state_at(condition: Node, end: CodeType, seen: KnownValues) -> Any:
 def _stands_plainly(ours: list[FrameType], frames: list[FrameType]) -> bool:
     """Whether frames show all: there is no iterator, and no function in between that cannot be seen."""
     passed = [*frames, *(f for f in ours if f.f_globals.get("__name__") == TOGETHER)]
-    return not any(in_for(f.f_code, f.f_lasti) for f in passed) and is_shown(frames, ours[-1])
+    return not any(in_for(f.f_code, f.f_lasti) for f in passed) and is_shown(frames, (ours or frames)[-1])
 
 
 def _handed(frame: FrameType, condition: Node) -> tuple[Any, ...]:
