@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -18,7 +19,7 @@ from dpest.lang.signature import signature, written_out
 from dpest.numerics.rationals import ONE
 from dpest.trace.literal import FREE, Bounds, ends
 
-_FIELDS = (int, float, str, list, dict, set, tuple, np.ndarray, Dist)  # what a class may count with, or keep
+_FIELDS = (int, float, str, list, dict, set, tuple, deque, np.ndarray, Dist)  # what a class may count with, or keep
 MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
 
 
@@ -29,6 +30,11 @@ def named(held: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
         inside = vars(module)
         found.update({f"{module.__name__}.{name}": inside[name] for name in sorted(names & inside.keys())})
     return found
+
+
+def _may_change(x: Any) -> bool:
+    """Whether what a class holds can be state: numbers, containers and the author's own objects; tools of libraries are not."""
+    return isinstance(x, (*_FIELDS, Iterator)) or (not isinstance(x, type) and is_authors(type(x)))
 
 
 class _Plain:
@@ -106,7 +112,7 @@ class Snapshot:
             return ("again", self.objects[id(x)])
         self.objects[id(x)] = len(self.objects)
         held = [(k, getattr(v, "__func__", getattr(v, "fget", v))) for k, v in vars(x).items()]
-        told = [(k, self.of(v)) for k, v in held if isinstance(v, FunctionType) or (isinstance(v, _FIELDS) and k[:2] != "__")]
+        told = [(k, self.of(v)) for k, v in held if isinstance(v, FunctionType) or (_may_change(v) and k[:2] != "__")]
         return tuple(told), tuple(self._fields(base) for base in x.__mro__[1:])
 
     def point(self, node: Node) -> Any:
