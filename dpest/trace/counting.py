@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.lang.dist import RUN, Dist, truth
+from dpest.lang.functions import ceil, floor, maximum
 from dpest.lang.generators.draws import geometric
 from dpest.lang.logic import sign
-from dpest.lang.nodes import Compare, Draw, Not, Relation, Where
+from dpest.lang.nodes import Compare, Draw, Not, Relation, Where, is_integral
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.discrete import Whole
 from dpest.laws.law import Continuous, Discrete, Law
@@ -59,6 +60,49 @@ def counting(node: ast.While, elsewhere: Callable[[str], bool]) -> Counting | No
         case [ast.If(test=test, body=[ast.Break() | ast.Return() as end], orelse=[ast.AugAssign() as add])] if forever:
             return _checked(test, False, add, False, [end])
     return None
+
+
+@dataclass(frozen=True)
+class Climbing:
+    """A loop that counts up to a bound that it does not change: it goes on while the name is below, or not above, the bound."""
+
+    name: str
+    step: int
+    bound: ast.expr
+    strict: bool
+
+
+_STILL = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)  # nothing that runs code again
+
+
+def climbing(node: ast.While) -> Climbing | None:
+    """How a loop counts up to a bound, `while z > k: k += 1`; None where it does anything else."""
+    match [_added(x) for x in node.body], node.test, node.orelse:
+        case [ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=step))], ast.Compare() as test, []:
+            pass
+        case _:
+            return None
+    if type(step) is not int or step < 1 or len(test.ops) != 1:
+        return None
+    sides, op = [test.left, test.comparators[0]], test.ops[0]
+    if isinstance(op, ast.Gt | ast.GtE):
+        sides.reverse()
+    elif not isinstance(op, ast.Lt | ast.LtE):
+        return None
+    low, bound = sides
+    own = isinstance(low, ast.Name) and low.id == name and not _loads(bound)[name]
+    still = own and all(isinstance(x, _STILL) for x in ast.walk(bound))
+    return Climbing(name, step, bound, isinstance(op, ast.Lt | ast.Gt)) if still else None
+
+
+def climbed(bound: Dist, start: int, step: int, strict: bool) -> Any:
+    """Where a loop that counts from a number to a bound ends."""
+    gap = bound - start
+    if step == 1 and is_integral(bound.node):
+        rounds = gap if strict else gap + 1
+    else:
+        rounds = ceil(gap / step) if strict else floor(gap / step) + 1
+    return start + step * maximum(0, rounds)
 
 
 def _added(node: ast.stmt) -> ast.stmt:

@@ -10,7 +10,7 @@ import ast
 import copy
 from collections.abc import Iterable
 
-from dpest.trace.counting import Counting, counting, read_outside
+from dpest.trace.counting import Climbing, Counting, climbing, counting, read_outside
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 
 RUNTIME = "_dpest"
@@ -275,7 +275,21 @@ class _Writer(_Comparisons):
         found = counting(node, read_outside(self.whole, node))
         if found is not None and found.name not in self.fixed:
             return self._counted(node, found)
+        climb = climbing(node)
+        if climb is not None and climb.name not in self.fixed:
+            return self._climbed(node, climb)
         return self._loop(node)
+
+    def _climbed(self, node: ast.While, found: Climbing) -> list[ast.stmt]:
+        """A loop that counts up to a bound: the place where it ends where that can be had, and else as it was written."""
+        self.number[0] += 1
+        name = f"{RUNTIME}_climbed_{self.number[0]}"
+        bound = self.visit(copy.deepcopy(found.bound))
+        asked = _ask("climbed", bound, _load(found.name), ast.Constant(found.step), ast.Constant(found.strict))
+        unknown = ast.Compare(_load(name), [ast.Is()], [ast.Constant(None)])
+        chosen = ast.If(unknown, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], _load(name))])
+        made = ast.Assign([ast.Name(name, ast.Store())], asked)
+        return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
 
     def _counted(self, node: ast.While, found: Counting) -> list[ast.stmt]:
         """A loop that counts: as one draw where it can be had, and else as it was written."""

@@ -33,6 +33,7 @@ __all__ = [
     "both_inside",
     "call",
     "compared",
+    "climbed",
     "condition",
     "container",
     "every",
@@ -261,6 +262,15 @@ def rounds(test: Thunk, goes_on: bool) -> Any:
         run.counted = run.counted or run.closed
         return None if found is None else found[0]
     return counting.rounds(test, goes_on) if getattr(run, "together", False) else None
+
+
+def climbed(bound: Any, start: Any, step: int, strict: bool) -> Any:
+    """Where a loop that counts up to a random bound ends; None where it must be followed round by round."""
+    run: Any = RUN.get()
+    if not isinstance(run, Replay) or not isinstance(bound, Dist) or type(start) is not int:
+        return None
+    found = run.attempt(lambda: (counting.climbed(bound, start, step, strict),))
+    return None if found is None else found[0]
 
 
 def unaffected(test: Any) -> None:

@@ -123,3 +123,44 @@ def test_tests_of_whole_numbers_are_decided_as_the_program_does(tenths: int) -> 
     found = dpest.estimate(waits, (0, 1), method="exact")
     plain = sum(k / 10 < tenths / 10 for k in range(10)) / 10
     assert found.delta(0.0).lower - 1e-12 <= max(plain, 1 - plain) <= found.delta(0.0).upper + 1e-12
+
+
+def climbs(x: float, noise: Any, start: int, step: int, strict: bool) -> int:
+    z, k = x + noise, start
+    if strict:
+        while z > k:
+            k += step
+    else:
+        while k <= z:
+            k = k + step
+    return k
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (-4, 1), (2, 3)])
+@pytest.mark.parametrize("law", [lambda: dpest.laplace(2), lambda: dpest.geometric(2), lambda: dpest.geometric(2) / 4])
+def test_a_loop_that_counts_up_to_noise_ends_where_the_noise_says(
+    law: Callable[[], Any], start: int, step: int, strict: bool
+) -> None:
+    """Against the same number without a loop."""
+
+    def known(x: float) -> Any:
+        gap = x + law() - start
+        rounds = dpest.ceil(gap / step) if strict else dpest.floor(gap / step) + 1
+        return start + step * dpest.maximum(0, rounds)
+
+    found, truth = (dpest.estimate(f, (0, 1), method="exact") for f in (lambda x: climbs(x, law(), start, step, strict), known))
+    assert found.lower - 1e-9 <= truth.upper
+    assert truth.lower <= found.upper + 1e-9
+
+
+def test_a_long_climb_is_proved() -> None:
+    """The loop of 300 rounds, whose output is possible under one input only."""
+
+    def walked(x: int) -> int:
+        d, k = dpest.geometric(100), 0
+        while d > k:
+            k += 1
+        return x if k == 300 else -1
+
+    assert dpest.estimate(walked, (0, 1), method="exact").lower == math.inf
