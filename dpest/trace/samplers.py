@@ -9,6 +9,7 @@ law stands for it.
 from __future__ import annotations
 
 import dis
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -118,7 +119,37 @@ def is_value(x: Any) -> bool:
 
 def sees_only_values(function: Any) -> bool:
     """Whether what a function of the author's returns depends on its arguments and its own draws alone."""
+    if type(function) is MethodType:
+        return not seeded() and _has_values_only(function.__self__) and _methods_see_only_values(function)
     return type(function) is FunctionType and is_authors(function) and not seeded() and _seen(function, {}) is not None
+
+
+def _has_values_only(owner: Any) -> bool:
+    """Whether an object of the author's holds values, and shows them as they are."""
+    kinds = type(owner).__mro__[:-1]
+    looked_up = any(name in vars(c) for c in kinds for name in ("__getattr__", "__getattribute__", "__slots__"))
+    return (
+        all(map(is_authors, kinds)) and not looked_up and all(map(is_value, getattr(owner, "__dict__", {None: owner}).values()))
+    )
+
+
+def _methods_see_only_values(method: MethodType) -> bool:
+    """Whether a method, and those of its object that it may call, see nothing else that can change."""
+    kind, todo, seen = type(method.__self__), [method.__func__], set()
+    while todo:
+        function = todo.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        if type(function) is not FunctionType or not is_authors(function) or _seen(function, {}) is None:
+            return False
+        named = (inspect.getattr_static(kind, name, None) for name in names_in(function.__code__))
+        for x in named:
+            if isinstance(x, FunctionType | staticmethod):
+                todo.append(getattr(x, "__func__", x))
+            elif not is_value(x):  # a property, or what a class keeps
+                return False
+    return True
 
 
 def _seen(function: FunctionType, known: dict[int, Any]) -> tuple[Any, ...] | None:

@@ -87,6 +87,55 @@ def test_differences_of_counts_are_geometric_noise(count: Callable[[], Any], los
     assert found.upper - found.lower < 1e-9
 
 
+class Coins:
+    """A sampler with its parameter, as libraries have them."""
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = epsilon
+        self.tossed = 0
+
+    @staticmethod
+    def toss(p: float) -> bool:
+        return random.random() < p
+
+    def coin(self) -> bool:
+        return self.toss(math.exp(-self.epsilon))
+
+    def count(self) -> int:
+        k = 0
+        while self.coin():
+            k += 1
+        return k
+
+
+class Counted(Coins):
+    """The same, whose coin remembers how often it was tossed, and never comes up twice."""
+
+    def coin(self) -> bool:
+        self.tossed += 1
+        return self.tossed < 3 and self.toss(math.exp(-self.epsilon))
+
+
+def test_coins_of_an_object_are_one_draw() -> None:
+    def noisy(x: int) -> int:
+        coins = Coins(0.5)
+        return x + coins.count() - coins.count()
+
+    found = dpest.estimate(noisy, (0, 1), method="exact")
+    assert found.lower - 1e-12 <= 0.5 <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+def test_coins_that_remember_are_followed_round_by_round() -> None:
+    """At most two rounds: 1 and 2 come up with e^-1/2 and e^-1."""
+    found = dpest.estimate(lambda x: x + Counted(0.5).count(), (0, 1), method="exact")
+    p = math.exp(-0.5)
+    law = [1 - p, p * (1 - p), p * p]
+    truth = 0.5 * (law[0] + abs(law[1] - law[0]) + abs(law[2] - law[1]) + law[2])
+    assert found.lower == math.inf
+    assert found.delta(0.0).lower - 1e-12 <= truth <= found.delta(0.0).upper + 1e-12
+
+
 def test_discrete_laplace_noise_by_coins() -> None:
     """As published: a sign, a magnitude by coins, and minus zero thrown away."""
 
