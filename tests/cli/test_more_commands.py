@@ -39,7 +39,7 @@ def gone_later(x):
 def endless(x):
     rounds = 0
     while dpest.bernoulli(0.999):
-        rounds += 1
+        rounds += 1 + rounds % 3
     return x + rounds
 """
 

@@ -109,7 +109,7 @@ def test_ctrl_c_before_anything_is_130(capsys: pytest.CaptureFixture[str]) -> No
 def test_ctrl_c_in_a_sampled_check_is_130(
     share: float, flags: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpest.sampling.answer.shown", lambda _: nullcontext(stop_after(share)))
+    monkeypatch.setattr("dpest.sampling.answer.showing", lambda _: nullcontext(stop_after(share)))
     code, error = status(f"check ways.py:ratio --pair 0 1 --epsilon 3 --samples 300000 {flags}", capsys)
     assert code == 130
     assert "interrupted before the end: this is no verdict" in error

@@ -95,7 +95,8 @@ def _integrals(hub: Continuous, factors: Sequence[Between], counts: Floats, brea
             logs, more = f.log({_HUB: points})
             times = counts[row, k][:, None]
             has = np.flatnonzero(times)
-            out[has] += times[has] * logs[again[has]]
+            with np.errstate(over="ignore"):  # a density below e^-1e308 is none
+                out[has] += times[has] * logs[again[has]]
             if np.any(more):
                 error = error + times * np.broadcast_to(more, points.shape)[again]
         return out, error
