@@ -88,7 +88,8 @@ class OpenArray(np.ndarray[Any, Any]):
             value = _each(CONVERSIONS[id(int)], boxed(_objects(value)))  # NumPy cuts off what is behind the point
         elif self.whole is None and type(value) is not Shuffled and not _all_whole(value) and _all_whole(self):
             raise TypeError("a number with a fraction is written into an array that may hold whole numbers only")
-        _check_stored(value, self.narrow)
+        if type(value) is not Shuffled:  # it was in the array before
+            _check_stored(value, self.narrow)
         super().__setitem__(_index(key), value)
 
     def round(self, decimals: Any = 0, out: Any = None) -> Any:
