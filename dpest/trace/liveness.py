@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 import dis
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
 _BY_NAME = frozenset({"locals", "vars", "dir", "eval", "exec", "sys", "inspect"})  # which read variables that no code names
@@ -82,8 +86,19 @@ def _held(code: CodeType) -> dict[int, frozenset[str]]:
 
 def _depths(steps: list[dis.Instruction]) -> dict[int, int]:
     """How many values the program holds in front of each instruction; the least where ways that meet differ."""
+
+    def behind(step: dis.Instruction, depth: int, jumps: bool) -> int:
+        return depth + dis.stack_effect(step.opcode, step.arg, jump=jumps)
+
+    return on_all_ways(steps, 0, behind, min)
+
+
+def on_all_ways(
+    steps: list[dis.Instruction], start: T, behind: Callable[[dis.Instruction, T, bool], T], joined: Callable[[T, T], T]
+) -> dict[int, T]:
+    """What is known in front of each instruction: `behind` one, told whether it jumps, and `joined` where two ways meet."""
     at = {step.offset: k for k, step in enumerate(steps)}
-    found = {steps[0].offset: 0}
+    found = {steps[0].offset: start}
     waiting = [0]
     while waiting:
         k = waiting.pop()
@@ -92,9 +107,10 @@ def _depths(steps: list[dis.Instruction]) -> dict[int, int]:
             if target not in at:
                 continue
             jumps = target != (steps[k + 1].offset if k + 1 < len(steps) else None)
-            depth = found[step.offset] + dis.stack_effect(step.opcode, step.arg, jump=jumps)
-            if depth < found.get(target, depth + 1):
-                found[target] = depth
+            new = behind(step, found[step.offset], jumps)
+            both = joined(found[target], new) if target in found else new
+            if target not in found or both != found[target]:
+                found[target] = both
                 waiting.append(at[target])
     return found
 

@@ -11,7 +11,7 @@ import sys
 from functools import lru_cache
 from types import CodeType
 
-from dpest.trace.liveness import following
+from dpest.trace.liveness import on_all_ways
 from dpest.trace.rewrite import RUNTIME
 
 _PLAIN, _HIDDEN, _RUNTIME, _CALL = "plain", "hidden", "runtime", "call"  # the last: what stands for a function
@@ -31,7 +31,8 @@ def held_variables(code: CodeType, at: int) -> frozenset[str] | None:
 def _left_below(code: CodeType) -> dict[int, frozenset[str] | None]:
     """For each instruction, the variables that it leaves held; those that handle errors are left out."""
     steps = list(dis.get_instructions(code))
-    held = _held(steps)
+    nothing: Tags = ()
+    held = on_all_ways(steps, nothing, _after, _joined)
     found: dict[int, frozenset[str] | None] = {}
     for step in steps:
         if step.offset in held:
@@ -40,27 +41,6 @@ def _left_below(code: CodeType) -> dict[int, frozenset[str] | None]:
             left -= 0 if step.opname.startswith(("POP_JUMP", "JUMP_IF")) else 1
             plain = left >= 0 and _HIDDEN not in tags[:left]
             found[step.offset] = frozenset(x[1:] for x in tags[:left] if x[0] == "=") if plain else None
-    return found
-
-
-def _held(steps: list[dis.Instruction]) -> dict[int, Tags]:
-    """What the program holds in front of each instruction."""
-    at = {step.offset: k for k, step in enumerate(steps)}
-    found: dict[int, Tags] = {steps[0].offset: ()}
-    waiting = [0]
-    while waiting:
-        k = waiting.pop()
-        step = steps[k]
-        for target in following(k, steps):
-            if target not in at:
-                continue
-            jumps = target != (steps[k + 1].offset if k + 1 < len(steps) else None)
-            new = _after(step, found[step.offset], jumps)
-            old = found.get(target)
-            joined = new if old is None else _joined(old, new)
-            if joined != old:
-                found[target] = joined
-                waiting.append(at[target])
     return found
 
 

@@ -12,10 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.own_draws import elsewhere, in_conditions
+from dpest.exact.inference.own_draws import in_conditions, replaced, with_values
 from dpest.exact.inference.product_forms import with_products
 from dpest.lang.nodes import Draw, Function, Linear, Rounded, Rounding, ancestors, children, draws_of, is_node, linear
-from dpest.lang.substitute import substituted
 from dpest.laws.continuous import Exponential
 from dpest.laws.law import Law
 from dpest.laws.scipy_law import ScipyContinuous, ScipyDiscrete, from_frozen
@@ -23,7 +22,6 @@ from dpest.numerics.elementary import Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.trace.explore import Path, Trace
 from dpest.trace.images import image_of
-from dpest.trace.outputs import Flat
 
 _NEAR = 1e-12  # a sum of shapes that is so near to a whole number is meant to be one: seven times 1/7
 
@@ -39,35 +37,12 @@ def with_closed_forms(traced: Trace) -> Trace:
     return replace(traced, paths=paths)
 
 
-def _replaced(path: Path, known: dict[int, Any], gone: set[int], new: Sequence[Draw]) -> Path:
-    leaves = tuple(substituted(x, known) for x in path.output.leaves)
-    drawn = (*(d for d in path.drawn if id(d) not in gone), *new)
-    return replace(path, output=Flat(path.output.structure, leaves), drawn=drawn)
-
-
 # -- floors of exponential noise ----------------------------------------------------------------------------------------
 
 
 def _with_floors(path: Path) -> Path:
-    found = {id(node): (node, form) for node, form in _floors(path.output.leaves)}
-    if not found:
-        return path
-    used = in_conditions(path) | elsewhere(path.output.leaves, set(found))
-    times: dict[int, int] = {}
-    for node, _ in found.values():
-        for d in draws_of(node):
-            times[id(d)] = times.get(id(d), 0) + 1
-    known: dict[int, Any] = {}
-    gone: set[int] = set()
-    new: list[Draw] = []
-    for node, (law, sign, constant) in found.values():
-        own = {id(d) for d in draws_of(node)}
-        if own & used or any(times[i] > 1 for i in own):
-            continue
-        new.append(Draw(law))
-        known[id(node)] = Linear(((new[-1], sign),), constant)
-        gone |= own
-    return _replaced(path, known, gone, new) if known else path
+    found = _floors(path.output.leaves)
+    return with_values(path, {id(node): (node, Linear(((Draw(law), sign),), k)) for node, (law, sign, k) in found})
 
 
 def _floors(leaves: Sequence[Any]) -> Iterator[tuple[Rounded, tuple[Law, Rational, Rational]]]:
@@ -130,7 +105,7 @@ def _with_sums(path: Path) -> Path:
         new.append(Draw(law))
         known.update((id(d), 0) for d in members[1:])
         known[id(members[0])] = Linear(((new[-1], ONE),), shift)
-    return _replaced(path, known, set(known), new) if known else path
+    return replaced(path, known, set(known), new) if known else path
 
 
 def _share(draw: Draw) -> bool:

@@ -7,7 +7,8 @@ other output and no condition shares its noise, nothing can tell it from one dra
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -199,3 +200,24 @@ def outcomes_of(group: list[Node]) -> tuple[dict[tuple[Any, ...], float], float]
         if total > -math.inf:
             logs.setdefault(values, []).append(total)
     return {k: float(log_sum(np.array(v))) for k, v in logs.items()}, error
+
+
+def with_values(path: Path, found: Mapping[int, tuple[Node, Linear]]) -> Path:
+    """The path with other expressions, of draws of their own, in place of nodes (by id) whose draws nothing else uses."""
+    used = in_conditions(path) | elsewhere(path.output.leaves, set(found)) if found else set()
+    times = Counter(id(d) for node, _ in found.values() for d in draws_of(node))
+    known: dict[int, Any] = {}
+    gone: set[int] = set()
+    for node, value in found.values():
+        own = {id(d) for d in draws_of(node)}
+        if not own & used and all(times[i] == 1 for i in own):
+            known[id(node)] = value
+            gone |= own
+    return replaced(path, known, gone, draws_of(*known.values())) if known else path
+
+
+def replaced(path: Path, known: Mapping[int, Any], gone: set[int], new: Sequence[Draw]) -> Path:
+    """The path with other values in place of nodes (by id), and with the draws that they are made of."""
+    leaves = tuple(substituted(x, dict(known)) for x in path.output.leaves)
+    drawn = (*(d for d in path.drawn if id(d) not in gone), *new)
+    return replace(path, output=Flat(path.output.structure, leaves), drawn=drawn)

@@ -8,12 +8,10 @@ sqrt(2 E) X of an exponential and a Gaussian draw is Laplace noise by itself. Al
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
-from dpest.exact.inference.own_draws import elsewhere, in_conditions
-from dpest.lang.nodes import Apply, Draw, Function, Linear, Product, ancestors, draws_of, linear
-from dpest.lang.substitute import substituted
+from dpest.exact.inference.own_draws import with_values
+from dpest.lang.nodes import Apply, Draw, Function, Linear, Node, Product, ancestors, draws_of, linear
 from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
 from dpest.laws.law import Law
 from dpest.laws.scipy_law import from_frozen
@@ -21,41 +19,18 @@ from dpest.numerics.elementary import Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.trace.explore import Path
 from dpest.trace.images import image_of
-from dpest.trace.outputs import Flat
 
 _HALF_TURN = exact(math.pi)
 
 
 def with_products(path: Path) -> Path:
     """The path with draws of their own in place of such products."""
-    found: dict[int, tuple[Product, list[tuple[Law, int]]]] = {}
+    found: dict[int, tuple[Node, Linear]] = {}
     for node in ancestors(*path.output.leaves):
-        if isinstance(node, Product):
-            form = _form(node)
-            found.update({id(node): (node, form)} if form is not None else {})
-    if not found:
-        return path
-    used = in_conditions(path) | elsewhere(path.output.leaves, set(found))
-    times: dict[int, int] = {}
-    for node, _ in found.values():
-        for d in draws_of(node):
-            times[id(d)] = times.get(id(d), 0) + 1
-    known: dict[int, Any] = {}
-    gone: set[int] = set()
-    new: list[Draw] = []
-    for node, laws in found.values():
-        own = {id(d) for d in draws_of(node)}
-        if own & used or any(times[i] > 1 for i in own):
-            continue
-        made = [(Draw(law), ONE * sign) for law, sign in laws]
-        known[id(node)] = Linear(tuple(made), ZERO)
-        new += [d for d, _ in made]
-        gone |= own
-    if not known:
-        return path
-    leaves = tuple(substituted(x, known) for x in path.output.leaves)
-    drawn = (*(d for d in path.drawn if id(d) not in gone), *new)
-    return replace(path, output=Flat(path.output.structure, leaves), drawn=drawn)
+        laws = _form(node) if isinstance(node, Product) else None
+        if laws is not None:
+            found[id(node)] = node, Linear(tuple((Draw(law), ONE * sign) for law, sign in laws), ZERO)
+    return with_values(path, found)
 
 
 def _form(node: Product) -> list[tuple[Law, int]] | None:

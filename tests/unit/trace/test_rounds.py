@@ -260,29 +260,6 @@ def test_the_best_of_a_random_number_of_tries_is_state_with_few_values() -> None
     assert result.upper - result.lower < 1e-9
 
 
-def test_a_loop_that_keeps_the_largest_draw_has_as_many_states_as_points() -> None:
-    # Rung: closed form, as above.
-    def largest(weights: list[float], rng: Any) -> Any:
-        best = -1
-        while True:
-            score = rng.choice(3, p=weights)
-            if score > best:
-                best = score
-            if rng.random() < 0.2:
-                return int(best)
-
-    def law(weights: list[float]) -> list[float]:
-        ends = [0.2 * f / (1 - 0.8 * f) for f in (sum(weights[: k + 1]) for k in range(3))]
-        return [b - a for a, b in zip([0.0, *ends], ends, strict=False)]
-
-    pair = [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]
-    truth = max(abs(math.log(p / q)) for p, q in zip(*map(law, pair), strict=True))
-    result = dpest.estimate(largest, pair, method="exact")
-    assert result.lower <= truth + 1e-12
-    assert truth - 1e-12 <= result.upper
-    assert result.upper - result.lower < 1e-9
-
-
 def test_loops_whose_runs_do_not_add_up_to_one_are_refused() -> None:
     def runs(low: float) -> list[Any]:
         u = Draw(Uniform(0.0, 1.0))
