@@ -358,6 +358,15 @@ _LOG_FROM_END: dict[Kind, Callable[[Floats], npt.ArrayLike]] = {
     Kind.LOG1P: lambda y: y,
 }
 
+_SHORT = 128  # bits of sums and products of a few doubles; what differs from such a number by less than the precision is one
+
+
+def nearby_short(x: Rational) -> Rational:
+    """A number that came back from a function and its inverse, without the rounding on the way: 90.46 is 90.46 again."""
+    short = gmpy2.mpq(gmpy2.mpfr(x, _SHORT))
+    return short if abs(short - x) <= abs(x) / (1 << (_BITS - 16)) else x
+
+
 EXP, LOG = Elementary(Kind.EXP), Elementary(Kind.LOG)
 SQUARE, SQRT = Elementary(Kind.POWER, exact(2)), Elementary(Kind.POWER, exact(0.5))
 RECIPROCAL = Elementary(Kind.RECIPROCAL)
