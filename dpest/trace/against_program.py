@@ -25,7 +25,7 @@ from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, same_family, shown_leaves, shown_output
 from dpest.trace.replay import Replay, Unusual, same_output
-from dpest.trace.rounding import check_rounding, has_functions
+from dpest.trace.rounding import check_rounding, differing, has_functions
 from dpest.trace.valuation import Valuation, Value
 
 if TYPE_CHECKING:
@@ -77,14 +77,18 @@ class Rounds:
             yield i
 
 
-def check_against_program(traced: Trace, program: RunProgram, checks: Checks) -> None:
-    """Raises `TraceMismatch` where the program on plain numbers does something that no traced path says."""
+def check_against_program(traced: Trace, program: RunProgram, checks: Checks) -> str:
+    """Raises `TraceMismatch` where the program on plain numbers does something that no traced path says.
+
+    Returns an output in which noise cancels but for its rounding, in words.
+    """
     source = NumberSource(stream(SEED))
     tree = _Branching([*traced.paths, *traced.cycles], 0)
     around = set(map(id, traced.cycles))
     places = _Places()
     aims = _aims(traced.paths, places)
-    lost = 0
+    lost, cancelled = 0, ""
+    constants: dict[tuple[int, int], Any] = {}
     rounds = Rounds(replace(checks, runs=MOST_RUNS) if has_functions(traced.paths[:_AIMED_PATHS]) else checks)
     for i in rounds:
         aimed = i % 2 == 1
@@ -103,8 +107,10 @@ def check_against_program(traced: Trace, program: RunProgram, checks: Checks) ->
                 raise mismatch(run, output, no_path(traced.log_unexplored))
             continue
         met.compare(path, output)
+        cancelled = cancelled or differing(path, output, run, constants)
         if i % 4 < 2:
             _replay(path, run, program, traced.together)
+    return cancelled
 
 
 def run_plainly(program: RunProgram, run: PlainRun) -> Flat:

@@ -87,6 +87,7 @@ class Trace:
     counted: bool = False  # whether a loop that only counts is one draw
     whole: bool = True  # whether the paths are all there are; not where a program is cut down to some of its runs
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
+    cancelled: str = ""  # an output in which noise cancels as a real number, and leaves its rounding in the program's own
     rounded_off: float = 0.0  # the most that a table of cumulative probabilities misses 1 by (`literal.rounded_off`)
 
 
@@ -147,8 +148,8 @@ def _few_or_together(
     def checked(search: _PathSearch, start: float) -> Trace:
         traced = search.found(loop_weight)
         seconds = max(checks.seconds, SHARE * (time.perf_counter() - start))
-        check_against_program(traced, program, replace(checks, seconds=seconds))
-        return traced
+        cancelled = check_against_program(traced, program, replace(checks, seconds=seconds))
+        return replace(traced, cancelled=cancelled) if cancelled else traced
 
     start = time.perf_counter()
     forks = _PathSearch(limits)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import Draw, Function, Linear
 from dpest.laws.law import Continuous
+from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import PlainRun, draws_in_words
 from dpest.trace.valuation import Valuation
 
@@ -57,3 +58,11 @@ def _refused(what: str, run: PlainRun) -> ExactRefused:
         "underflows, overflows or comes to its limit (exp, tanh, a high power), or it is lost in a much larger number "
         f"(1e20 + noise). The draws were {draws_in_words(run.drawn)}: measure the data and the noise in other units"
     )
+
+
+def differing(path: Path, output: Flat, run: PlainRun, seen: dict[tuple[int, int], Any]) -> str:
+    """A number that is one and the same as a real number, and differs from run to run in the author's arithmetic, in words."""
+    for i, (node, returned) in enumerate(zip(path.output.leaves, output.leaves, strict=True)):
+        if isinstance(node, float | int) and seen.setdefault((id(path), i), number := run.number(returned)) != number == number:
+            return f"{node!r} as a real number, {seen[id(path), i]!r} in one run and {number!r} in another"
+    return ""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import dpest
 from dpest.algorithms import gallery
 from dpest.core import Dist
-from dpest.errors import MechanismRaised, NotReplayable, TraceMismatch
+from dpest.errors import ExactRefused, MechanismRaised, NotReplayable, TraceMismatch
 from dpest.sampling.runs.sources import TracedSampler
 from dpest.trace.against_program import Checks
 from dpest.trace.explore import trace
@@ -285,3 +285,14 @@ def test_noise_that_cancels_leaves_rounding_and_no_accusation() -> None:
     r = dpest.estimate(cancelled, (2, 2), method="exact")
     assert r.upper == 0.0
     assert dpest.estimate(cancelled, (2, 3), method="exact").lower == float("inf")
+
+
+def test_what_rounding_leaves_of_cancelled_noise_is_not_called_nothing() -> None:
+    """y - (y - 1) is 1 or the number next to it, and which of them depends on how large y is."""
+
+    def mechanism(x: float) -> object:
+        y = x + dpest.laplace(1)
+        return y - (y - 1)
+
+    with pytest.raises(ExactRefused, match="noise cancels in an output"):
+        dpest.estimate(mechanism, (0, 1), method="exact")
