@@ -128,6 +128,20 @@ def test_witnesses_are_written_with_the_outputs_that_undo_them() -> None:
     assert "'mean': (x / y), 'n': y" in str(found.witness)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        (lambda z: (np.floor(z), z), "output == (floor(x), x) with x <= 0"),
+        (lambda z: (z, 3 - 2 * np.ceil(z / 2 + 1)), "output == (x, -2*ceil(0.5*x + 1) + 3) with x <= 0"),
+        (lambda z: (math.exp(math.floor(z)), z), "output == (exp(floor(x)), x) with x <= 0"),
+    ],
+)
+def test_an_output_that_another_one_tells_is_written_with_it(outputs: Program, words: str) -> None:
+    found = dpest.estimate(lambda x: outputs(x + dpest.laplace(1)), (0.0, 1.0), method="exact")
+    assert found.lower <= 1 <= found.upper
+    assert str(found.witness).startswith(words + ":")
+
+
 def test_a_number_beside_a_function_is_shown_as_it_is() -> None:
     def program(x: float) -> Any:
         return math.exp(dpest.laplace(5)) if dpest.laplace(1) + x > -2 else 5.0
