@@ -71,11 +71,19 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
     if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return moved_vector(block) or capped(on_space(block, worth), bounds_on_cells(block))
+        return moved_vector(block) or _searched_on_space(block, worth)
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))
     return found
+
+
+def _searched_on_space(block: Block, worth: Ends) -> BothWays:
+    """What a search shows, with an upper end on cells of the space where one is open and worth the work."""
+    found = on_space(block, worth)
+    ways = zip((found.forward, found.backward), worth, strict=True)
+    is_wanted = any(sup.lower < sup.upper and least < math.inf for sup, least in ways)
+    return capped(found, bounds_on_cells(block)) if is_wanted else found
 
 
 def _known_support(block: Block, found: BothWays) -> BothWays:
