@@ -3,27 +3,70 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from dpest.lang.nodes import Draw, Extreme, Function, Linear, Pick, is_node, linear
+from dpest.lang.nodes import (
+    All,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Not,
+    Pick,
+    Product,
+    Rounded,
+    Where,
+    is_node,
+    linear,
+)
 from dpest.numerics.elementary import Elementary, Kind, TooFar
-from dpest.numerics.ranges import ANYTHING, Range, ends, largest_of, smallest_of, total
-from dpest.numerics.rationals import ZERO, Rational, exact
+from dpest.numerics.ranges import ANYTHING, Range, ends, hull, largest_of, product, smallest_of, total
+from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor
 
 
 def span(node: Any) -> Range:
     """An interval that holds every value of a node."""
+    found: dict[int, Range] = {}  # parts that are used several times are looked at once
+
+    def at(x: Any) -> Range:
+        if not is_node(x):
+            return (exact(x), exact(x)) if isinstance(x, int | float) and math.isfinite(x) else ANYTHING
+        if id(x) not in found:
+            found[id(x)] = _of_node(x, at)
+        return found[id(x)]
+
+    return at(node)
+
+
+def _of_node(node: Node, at: Callable[[Any], Range]) -> Range:
     match node:
         case Draw(law=law):
             return ends(*law.support)
         case Linear(terms=terms, constant=constant):
-            return total(((span(n), c) for n, c in terms), constant)
+            return total(((at(n), c) for n, c in terms), constant)
+        case Compare() | Not() | All():
+            return ZERO, ONE
         case Extreme(pick=pick, values=values):
-            found = (largest_of if pick is Pick.MAX else smallest_of)([span(v) for v in values])
+            found = (largest_of if pick is Pick.MAX else smallest_of)([at(v) for v in values])
             return largest_of([found, (ZERO, found[1])]) if is_absolute(node) else found
+        case ArgExtreme(values=values):
+            return ZERO, exact(len(values) - 1)
+        case Rounded(value=value):
+            low, high = at(value)
+            return (None if low is None else exact(floor(low))), (None if high is None else exact(ceil(high)))
+        case Where(yes=yes, no=no):
+            return hull([at(yes), at(no)])
+        case Product(left=left, right=right):
+            low, high = product(at(left), at(right))
+            # A square is not negative, and the largest product of two ends is the larger square.
+            return (ZERO if left is right and (low is None or low < 0) else low), high
         case Function(function=function, value=value):
-            return _image(function, span(value))
-    return (exact(node), exact(node)) if isinstance(node, int | float) and math.isfinite(node) else ANYTHING
+            return _image(function, at(value))
+    return ANYTHING
 
 
 def is_smooth(node: Any) -> bool:
@@ -65,6 +108,6 @@ def _at(function: Elementary, x: Rational | None, side: int) -> Rational | None:
     if x is None or not function.inside(x):
         return outer
     try:
-        return function.at(x)
+        return function.beyond(x, side if function.rising else 1 - side)
     except TooFar:
         return outer

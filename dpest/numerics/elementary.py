@@ -21,6 +21,7 @@ from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 Floats = npt.NDArray[np.float64]
 _BITS = 256  # of the multiple-precision value whose rounding to a double is then right beyond doubt
+_ROUNDED_BY = exact(2.0**-128)  # relative: far more than such a value is off, also where it is a difference of two others
 _FAR = 5000  # arguments of exp, sinh, ...: beyond, values have more digits than anything here needs
 _LOG_2PI = math.log(2 * math.pi)
 
@@ -148,6 +149,11 @@ class Elementary:
             raise TooFar(f"{self.kind.value} of {float(x):.6g}")
         with gmpy2.context(gmpy2.get_context(), precision=_BITS):
             return gmpy2.mpq(self._precise(gmpy2.mpfr(x)))
+
+    def beyond(self, x: Rational, side: int) -> Rational:
+        """A number that is surely not above the value at x (side 0), or not below it (side 1), and nearly equal to it."""
+        value, room = self.at(x), ZERO if self._simple(x) is not None else _ROUNDED_BY
+        return value + (room if side else -room) * abs(value)
 
     def _simple(self, x: Rational) -> Rational | None:
         """Values that are rational."""
