@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.inputs.shown import signed_sum
+from dpest.inputs.shown import affine_text
 from dpest.lang.nodes import Draw, Linear, Rounded, Rounding, combine, is_node, linear
 from dpest.numerics.rationals import ZERO, Rational
 from dpest.trace.explore import Path
@@ -25,16 +25,11 @@ class Told:
 
     def words(self, other: str) -> str:
         """The output in terms of the other one."""
-        inside = _affine(self.slope, other, self.shift)
-        return _affine(self.factor, f"{self.rounding.value}({inside})", self.offset)
+        inside = affine_text([(self.slope, other)], self.shift, "*")
+        return affine_text([(self.factor, f"{self.rounding.value}({inside})")], self.offset, "*")
 
     def __repr__(self) -> str:
         return "..."
-
-
-def _affine(factor: Rational, text: str, constant: Rational) -> str:
-    parts = [(factor, text if abs(factor) == 1 else f"{abs(float(factor)):g}*{text}")]
-    return signed_sum([*parts, (constant, f"{abs(float(constant)):g}")] if constant else parts)
 
 
 def redundant(paths: Sequence[Path], positions: Sequence[int]) -> dict[int, Told]:
