@@ -24,7 +24,7 @@ from dpest.lang.nodes import (
     plain_number,
 )
 from dpest.lang.plain import Undetermined, evaluate
-from dpest.lang.reach import reach
+from dpest.lang.spans import reach
 from dpest.laws.discrete import Atoms, Whole
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, exact

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpest.lang.nodes import (
     All,
@@ -23,29 +23,44 @@ from dpest.lang.nodes import (
     is_node,
     linear,
 )
+from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary, Kind, TooFar
-from dpest.numerics.ranges import ANYTHING, Range, ends, hull, largest_of, product, smallest_of, total
+from dpest.numerics.ranges import ANYTHING, Range, ends, floats, hull, largest_of, product, smallest_of, total
 from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor
 
+DrawEnds: TypeAlias = Callable[[Law], tuple[float, float]]  # two numbers between which a draw of a law lies
 
-def span(node: Any) -> Range:
-    """An interval that holds every value of a node."""
+
+def _support(law: Law) -> tuple[float, float]:
+    return law.support
+
+
+def reach(node: Any, of_draw: DrawEnds = _support) -> tuple[float, float]:
+    """Two numbers between which a value lies as the program computes it."""
+    return floats(span(node, of_draw))
+
+
+def span(node: Any, of_draw: DrawEnds = _support, *, off: int = 1) -> Range:
+    """An interval that holds every value of a node.
+
+    A rounded number may be `off` by one: next to a half or a whole number the program's own arithmetic decides.
+    """
     found: dict[int, Range] = {}  # parts that are used several times are looked at once
 
     def at(x: Any) -> Range:
         if not is_node(x):
             return (exact(x), exact(x)) if isinstance(x, int | float) and math.isfinite(x) else ANYTHING
         if id(x) not in found:
-            found[id(x)] = _of_node(x, at)
+            found[id(x)] = _of_node(x, at, of_draw, off)
         return found[id(x)]
 
     return at(node)
 
 
-def _of_node(node: Node, at: Callable[[Any], Range]) -> Range:
+def _of_node(node: Node, at: Callable[[Any], Range], of_draw: DrawEnds, off: int) -> Range:
     match node:
         case Draw(law=law):
-            return ends(*law.support)
+            return ends(*of_draw(law))
         case Linear(terms=terms, constant=constant):
             return total(((at(n), c) for n, c in terms), constant)
         case Compare() | Not() | All():
@@ -57,7 +72,7 @@ def _of_node(node: Node, at: Callable[[Any], Range]) -> Range:
             return ZERO, exact(len(values) - 1)
         case Rounded(value=value):
             low, high = at(value)
-            return (None if low is None else exact(floor(low))), (None if high is None else exact(ceil(high)))
+            return (None if low is None else exact(floor(low) - off)), (None if high is None else exact(ceil(high) + off))
         case Where(yes=yes, no=no):
             return hull([at(yes), at(no)])
         case Product(left=left, right=right):

@@ -38,7 +38,7 @@ def change_of(node: Any, moved: Mapping[int, Range]) -> Range:
             change = (-ONE if falls else ZERO), (ONE if rises else ZERO)
         case _:
             change = ANYTHING
-    low, high = span(node)
+    low, high = span(node, off=0)
     if low is None or high is None:
         return change
     return both((low - high, high - low), change) or change

@@ -125,7 +125,7 @@ class Symbols:
     def _symbol(self, node: Node) -> Draw:
         key = making(node)
         if key not in self._known:
-            law = UnknownInput(f"u{len(self.derived) + 1}", *floats(span(node)), is_integral(node))
+            law = UnknownInput(f"u{len(self.derived) + 1}", *floats(span(node, off=0)), is_integral(node))
             self._known[key] = Draw(law)
             self.inputs.append(self._known[key])
             self.derived.append(node)

