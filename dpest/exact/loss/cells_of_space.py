@@ -20,7 +20,7 @@ from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
-from dpest.numerics.simplex import Undecided, cheapest
+from dpest.numerics.simplex import Undecided, cheapest, hold_together
 
 _MOST_COORDINATES = 4  # with more, the programs are many, and each is large
 _MOST_CELLS = 24  # of one law: pairs of them are looked at
@@ -174,18 +174,7 @@ def _greatest(goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequenc
 def _has_inside(bounds: Sequence[Expr]) -> bool:
     """Whether a cell holds more than a boundary."""
     spend_steps(_PROGRAM_STEPS)
-    if any(not e.terms and e.constant < 0 for e in bounds):
-        return False
-    rows = [e for e in bounds if e.terms]
-    if not rows:
-        return True
-    names = sorted({v for e in rows for v, _ in e.terms})
-    at = {v: i for i, v in enumerate(names)}
-    d = len(names)
-    table = [({at[v]: c for v, c in e.terms} | {d: -ONE}, -e.constant, False) for e in rows]
-    table.append(({d: -ONE}, -ONE, False))  # the margin is 1 at most
-    found = cheapest([ZERO] * d + [-ONE], [None] * (d + 1), table)
-    return found is not None and found[d] > 0
+    return hold_together((dict(e.terms), e.constant, bool(e.terms)) for e in bounds)
 
 
 def _is_covered(cell: Sequence[Expr], others: Sequence[Sequence[Expr]]) -> bool:
