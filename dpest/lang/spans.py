@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from dpest.lang.folding import folded
 from dpest.lang.nodes import (
     All,
     ArgExtreme,
@@ -20,6 +21,7 @@ from dpest.lang.nodes import (
     Product,
     Rounded,
     Where,
+    children,
     is_node,
     linear,
 )
@@ -45,16 +47,15 @@ def span(node: Any, of_draw: DrawEnds = _support, *, off: int = 1) -> Range:
 
     A rounded number may be `off` by one: next to a half or a whole number the program's own arithmetic decides.
     """
-    found: dict[int, Range] = {}  # parts that are used several times are looked at once
 
-    def at(x: Any) -> Range:
-        if not is_node(x):
-            return (exact(x), exact(x)) if isinstance(x, int | float) and math.isfinite(x) else ANYTHING
-        if id(x) not in found:
-            found[id(x)] = _of_node(x, at, of_draw, off)
-        return found[id(x)]
+    def value(x: Node, found: Mapping[int, Range]) -> Range:
+        return _of_node(x, lambda y: found[id(y)] if is_node(y) else _of_number(y), of_draw, off)
 
-    return at(node)
+    return folded(node, lambda x: filter(is_node, children(x)), value) if is_node(node) else _of_number(node)
+
+
+def _of_number(x: Any) -> Range:
+    return (exact(x), exact(x)) if isinstance(x, int | float) and math.isfinite(x) else ANYTHING
 
 
 def _of_node(node: Node, at: Callable[[Any], Range], of_draw: DrawEnds, off: int) -> Range:

@@ -18,7 +18,7 @@ from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.cases import Constant, conditions_case, expand
 from dpest.exact.inference.component import components
 from dpest.exact.inference.eliminate import eliminate
-from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
+from dpest.lang.nodes import Draw, Linear, Node, ancestors, draws_of
 from dpest.lang.origins import root
 from dpest.lang.points import listed_points
 from dpest.lang.substitute import substituted
@@ -105,18 +105,7 @@ def has_few_points(node: Node) -> bool:
 
 def elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
     """The draws that the outputs use in any other way."""
-    seen: set[int] = set()
-    found: set[int] = set()
-    stack = [x for x in leaves if is_node(x)]
-    while stack:
-        node = stack.pop()
-        if id(node) in seen or id(node) in candidates:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Draw):
-            found.add(id(node))
-        stack.extend(x for x in children(node) if is_node(x))
-    return found
+    return {id(node) for node in ancestors(*leaves, without=candidates) if isinstance(node, Draw)}
 
 
 def _groups(candidates: Sequence[Node]) -> Iterator[list[Node]]:
