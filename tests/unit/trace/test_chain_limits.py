@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.errors import BudgetExceeded, ExactRefused, TraceMismatch
 from dpest.lang.generators.swap import standing_in
-from dpest.trace.against_program import CHECKS
+from dpest.trace.against_program import CHECKS, Checks
 from dpest.trace.chain import ChainLimits, OutputChances, _OpenStates
-from dpest.trace.chained import chained
+from dpest.trace.chained import _check, chained
 from dpest.trace.execute import execute
 from dpest.trace.forks import Branch
 from dpest.trace.limits import LIMITS
@@ -133,3 +133,50 @@ def test_outputs_that_are_rare_beside_what_is_left_out_have_a_tail() -> None:
     near, far = (OutputChances(((output, math.log(0.5)), (output, log_p)), -40.0, 0.0) for log_p in (-21.0, -19.0))
     assert near.has_tail
     assert not far.has_tail
+
+
+# -- what is said is compared with the program --------------------------------------------------------------------------
+
+
+def compared(said: dict[int, float], log_left_out: float, runs: int = 48) -> None:
+    """A coin that shows 1 with probability 1/2, against what is said of it."""
+
+    def coin(x: int, rng: np.random.Generator) -> int:
+        return 1 if rng.random() < 0.5 else 0
+
+    found = OutputChances(tuple((flatten(k), math.log(p)) for k, p in said.items()), log_left_out, 0.0)
+    with standing_in(coin, 0, {}):
+        _check(found, lambda run: execute(run, coin, 0, {}), Checks(seconds=0.0, runs=runs))
+
+
+def test_a_law_that_is_right_is_not_contradicted() -> None:
+    compared({0: 0.5, 1: 0.5}, -math.inf)
+    compared({0: 0.5, 1: 0.5, 2: 1e-6}, -math.inf)
+    compared({0: 0.4, 1: 0.6}, -math.inf)  # 48 runs do not tell
+    compared({0: 0.5}, math.log(0.5))  # the other output was left out
+
+
+@pytest.mark.parametrize(
+    ("said", "log_left_out", "words"),
+    [
+        ({0: 1.0}, -math.inf, "no path at all"),
+        ({0: 1.0}, math.log(1e-12), "a path that was explored"),
+        ({0: 0.99, 1: 0.01}, -math.inf, "outputs that are likelier"),
+        ({1: 0.05, 2: 0.95, 0: 1e-3}, -math.inf, "outputs that are likelier"),
+    ],
+)
+def test_a_law_that_is_wrong_is_noticed(said: dict[int, float], log_left_out: float, words: str) -> None:
+    with pytest.raises(TraceMismatch, match=words):
+        compared(said, log_left_out)
+
+
+def test_as_many_runs_are_compared_as_were_asked_for() -> None:
+    counted = 0
+
+    def program(run: Any) -> Flat:
+        nonlocal counted
+        counted += 1
+        return flatten(1)
+
+    _check(OutputChances(((flatten(1), 0.0),), -math.inf, 0.0), program, Checks(seconds=0.0, runs=6))
+    assert counted == 6
