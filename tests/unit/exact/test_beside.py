@@ -11,6 +11,10 @@ import pytest
 
 import dpest
 from dpest.errors import DpestError
+from dpest.exact.loss.beside import Beside, FunctionName, Undoing, others_in
+from dpest.lang.nodes import Pick
+from dpest.numerics.elementary import EXP
+from dpest.numerics.rationals import ONE, ZERO, exact
 
 Program = Callable[[Any], Any]
 PAIR = ((3.0, 2.0, 1.0), (2.0, 2.5, 1.0))
@@ -159,3 +163,34 @@ def test_a_quotient_and_its_remainder_tell_the_whole_number(apart: Program) -> N
     assert found.upper - found.lower < 1e-9
     low, high = found.delta(0.0).lower, found.delta(0.0).upper  # P(k <= 7) less P(k <= 6), around 7
     assert low - 1e-9 <= math.tanh(0.25) <= high + 1e-9
+
+
+A: FunctionName = ("outputs", ((0, ONE),), ZERO)
+B: FunctionName = ("outputs", ((1, -ONE), (2, exact(2))), exact(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words", "about"),
+    [
+        (("number", exact(2.5)), lambda a, b, c: 2.5, "2.5", set()),
+        (A, lambda a, b, c: a, "a", {0}),
+        (B, lambda a, b, c: 3 - b + 2 * c, "(-b + 2*c + 3)", {1, 2}),
+        (("sum", ((A, exact(-2)), (B, ONE)), exact(-1)), lambda a, b, c: -2 * a + 3 - b + 2 * c - 1, None, {0, 1, 2}),
+        (("node", Undoing.TIMES, A, B), lambda a, b, c: a * (3 - b + 2 * c), "(a * (-b + 2*c + 3))", {0, 1, 2}),
+        (("node", Undoing.OVER, B, A), lambda a, b, c: (3 - b + 2 * c) / a if a else math.nan, "((-b + 2*c + 3) / a)", {0, 1, 2}),
+        (("node", Pick.MAX, A, ("number", ONE)), lambda a, b, c: max(a, 1), "max(a, 1)", {0}),
+        (("node", Pick.MIN, A, ("number", ONE)), lambda a, b, c: min(a, 1), "min(a, 1)", {0}),
+        (("node", EXP, A), lambda a, b, c: math.exp(a), "exp(a)", {0}),
+    ],
+)
+def test_functions_of_other_outputs(name: FunctionName, value: Callable[..., float], words: str | None, about: set[int]) -> None:
+    assert others_in(name) == about
+    for numbers in ((1.5, -2.0, 4.0), (0.0, 1.0, 1.0), (-3.0, 0.5, 0.0)):
+        by = value(*numbers)
+        for step, truth in ((Undoing.PLUS, 7 + by), (Undoing.TIMES, 7 * by), (Undoing.OVER, 7 / by if by else math.nan)):
+            undone = Beside(step, name, exact(-2), exact(5))
+            assert undone.value(7.0, lambda place: numbers[place]) == pytest.approx(5 - 2 * truth, nan_ok=True)
+    if words is not None:
+        assert Beside(Undoing.TIMES, name, ONE, ZERO).words("x", lambda place: "abc"[place]) == f"(x * {words})"
+        assert Beside(Undoing.PLUS, name, ONE, ZERO).words("0", lambda place: "abc"[place]) == f"({words})"
+        assert Beside(Undoing.OVER, name, exact(-2), exact(5)).words("x", lambda place: "abc"[place]) == f"(-2*(x / {words}) + 5)"
