@@ -189,7 +189,7 @@ def test_functions_of_other_outputs(name: FunctionName, value: Callable[..., flo
         by = value(*numbers)
         for step, truth in ((Undoing.PLUS, 7 + by), (Undoing.TIMES, 7 * by), (Undoing.OVER, 7 / by if by else math.nan)):
             undone = Beside(step, name, exact(-2), exact(5))
-            assert undone.value(7.0, lambda place: numbers[place]) == pytest.approx(5 - 2 * truth, nan_ok=True)
+            assert undone.value(7.0, numbers.__getitem__) == pytest.approx(5 - 2 * truth, nan_ok=True)
     if words is not None:
         assert Beside(Undoing.TIMES, name, ONE, ZERO).words("x", lambda place: "abc"[place]) == f"(x * {words})"
         assert Beside(Undoing.PLUS, name, ONE, ZERO).words("0", lambda place: "abc"[place]) == f"({words})"
