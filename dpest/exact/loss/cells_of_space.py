@@ -43,13 +43,13 @@ def bounds_on_cells(block: Block) -> tuple[float, float] | None:
     """At most the loss in both directions; None where the laws are of another kind, or there is too much to look at."""
     if block.dimension > _MOST_COORDINATES:
         return None
-    left, right = _cells(block.left), _cells(block.right)
-    if left is None or right is None:
-        return None
     try:
-        return _largest(left, right), _largest(right, left)
+        left, right = _cells(block.left), _cells(block.right)
     except Undecided:
         return None
+    if left is None or right is None:
+        return None
+    return _largest(left, right), _largest(right, left)
 
 
 def _cells(side: BlockLaw) -> list[_CellLaw] | None:
@@ -104,7 +104,14 @@ def _named(e: Expr, names: dict[int, int]) -> Expr:
 
 
 def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
-    """At most ln of own over other, everywhere; raises `Undecided` where it cannot be told."""
+    """At most ln of own over other, everywhere; infinite where it has no bound, or none is found."""
+    try:
+        return _largest_of_all(own, other)
+    except Undecided:
+        return math.inf
+
+
+def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
     for a, b in itertools.combinations(own, 2):
         if _has_inside((*a.bounds, *b.bounds)):
             raise Undecided  # two densities are added

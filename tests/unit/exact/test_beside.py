@@ -133,6 +133,34 @@ def test_witnesses_are_written_with_the_outputs_that_undo_them() -> None:
 
 
 @pytest.mark.parametrize(
+    ("outputs", "same"),
+    [
+        (lambda a, b: dpest.maximum(np.exp(a), np.exp(b)), dpest.maximum),
+        (lambda a, b: dpest.minimum(-np.exp(a), -np.exp(b)), lambda a, b: -dpest.maximum(a, b)),
+        (lambda a, b: dpest.where(b > 0, np.exp(a), np.exp(b)), lambda a, b: dpest.where(b > 0, a, b)),
+        (lambda a, b: 3 * np.exp(a) if b > 0 else 3 * np.exp(b), lambda a, b: a if b > 0 else b),
+    ],
+)
+def test_a_function_around_a_choice_tells_what_is_chosen(outputs: Callable[..., Any], same: Callable[..., Any]) -> None:
+    def asked(function: Callable[..., Any]) -> Any:
+        return dpest.estimate(lambda x: function(x + dpest.laplace(1), x + dpest.laplace(2)), (0.0, 1.0), method="exact")
+
+    found, known = asked(outputs), asked(same)
+    assert known.upper - known.lower < 1e-6
+    assert found.lower - 1e-9 <= known.upper
+    assert known.lower <= found.upper + 1e-9
+    assert found.upper - found.lower < 1e-6
+
+
+@pytest.mark.parametrize(("function", "truth"), [(np.exp, math.log(1.5)), (lambda z: np.exp(z) ** 3, math.log(1.5) / 3)])
+def test_a_factor_goes_into_the_function(function: Callable[[Any], Any], truth: float) -> None:
+    """c e^z = e^(z + ln c): factors of 2 and 3 are ln 1.5 apart."""
+    found = dpest.estimate(lambda x: x * function(dpest.laplace(1)), (2.0, 3.0), method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+@pytest.mark.parametrize(
     ("outputs", "words"),
     [
         (lambda z: (np.floor(z), z), "output == (floor(x), x) with x <= 0"),
