@@ -63,12 +63,22 @@ def test_chances_that_are_off_by_a_factor(off: float) -> None:
             ways = random_chain(rng)
             chain = Chain()
             for k, w in ways.items():
-                chain.add(k, {end: (float(p) * math.exp(rng.choice([-1, 1]) * 0.999 * off), off + 4e-16) for end, p in w.items()})
+                room = {end: rng.choice([0.0, off]) for end in w}
+                moved = {end: float(p) * math.exp(rng.choice([-1, 1]) * 0.999 * room[end]) for end, p in w.items()}
+                chain.add(k, {end: (p, room[end] + 4e-16) for end, p in moved.items()})
             found = chain.ends(0)
             for end in ("a", "b"):
                 truth = log(solved(ways, end))
                 assert abs(mpmath.mpf(found.logs[end]) - truth) <= found.off[end]
                 assert found.off[end] <= 2 * len(ways) * (off + 4e-16) + 1e-14
+
+
+def test_the_bound_follows_the_ways_to_an_end() -> None:
+    """Twenty states in a row, each with 1/10 to stay: a way to the end has 20 chances, and 20/9 more on the average."""
+    chain, off = Chain(), 1e-4
+    for k in range(20):
+        chain.add(k, {k: (0.1, off), k + 1 if k < 19 else "end": (0.45, off), "out": (0.45, off)})
+    assert 20 * off < chain.ends(0).off["end"] < 23 * off
 
 
 def test_how_often_states_are_met() -> None:

@@ -17,6 +17,7 @@ from dpest.exact.inference.expressions import expr, number
 from dpest.exact.inference.factors import Bound, Density, Indicator
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.cells_of_space import _CellLaw, _with
+from dpest.exact.loss.cells_of_space import _largest as largest_ratio
 from dpest.exact.loss.compare import compare
 from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
 from dpest.numerics.rationals import ONE, ZERO, exact
@@ -155,6 +156,31 @@ def test_factors_of_a_cell() -> None:
             sizes = sum(float(w) * abs(float(e.at(values))) for e, w in cell.sizes)
             told = cell.constant + float(cell.slope.at(values)) - sizes if inside else -math.inf
             assert told == pytest.approx(truth, abs=1e-12)
+
+
+def _line(law: Any, weight: float, offset: float = 0.0) -> _CellLaw:
+    """weight * the density of a draw at y - offset."""
+    cell = _with(_CellLaw(math.log(weight), number(ZERO), (), ()), Density(law, expr(((-1, ONE),), -exact(offset))), {-1: -1}, 1)
+    assert cell is not None
+    return cell
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "truth"),
+    [
+        ([_line(Laplace(1.0), 0.5)], [_line(Laplace(1.0), 0.25, 1.5)], 1.5 + math.log(2)),
+        ([_line(Laplace(1.0), 1.0)], [_line(Laplace(2.0), 1.0, 1.0)], 0.5 + math.log(2)),
+        ([_line(Laplace(2.0), 1.0)], [_line(Laplace(1.0), 1.0)], math.inf),
+        ([_line(Uniform(0.0, 1.0), 1.0)], [_line(Uniform(-1.0, 3.0), 0.5)], math.log(8)),
+        ([_line(Uniform(0.0, 1.0), 1.0)], [_line(Uniform(0.5, 3.0), 1.0)], math.inf),
+        ([_line(Exponential(1.0), 1.0)], [_line(Exponential(4.0), 1.0)], math.log(4)),
+        ([_line(Exponential(1.0), 0.3)], [_line(Uniform(0.0, 2.0), 1.0), _line(Exponential(1.0), 1.0, 2.0)], math.log(0.6)),
+        ([_line(Laplace(1.0), 0.5), _line(Laplace(1.0), 0.5)], [_line(Laplace(1.0), 1.0)], math.inf),  # two are added
+    ],
+)
+def test_the_largest_ratio_of_cells(own: list[_CellLaw], other: list[_CellLaw], truth: float) -> None:
+    assert largest_ratio(own, other) == pytest.approx(truth, abs=1e-10)
+    assert largest_ratio(own, other) >= truth
 
 
 def test_factors_that_are_numbers_or_of_another_kind() -> None:
