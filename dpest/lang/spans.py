@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -28,7 +27,7 @@ from dpest.lang.nodes import (
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary, Kind, TooFar
 from dpest.numerics.ranges import ANYTHING, Range, ends, floats, hull, largest_of, product, smallest_of, total
-from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor
+from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor, is_number
 
 DrawEnds: TypeAlias = Callable[[Law], tuple[float, float]]  # two numbers between which a draw of a law lies
 
@@ -55,7 +54,7 @@ def span(node: Any, of_draw: DrawEnds = _support, *, off: int = 1) -> Range:
 
 
 def _of_number(x: Any) -> Range:
-    return (exact(x), exact(x)) if isinstance(x, int | float) and math.isfinite(x) else ANYTHING
+    return (exact(x), exact(x)) if is_number(x) else ANYTHING
 
 
 def _of_node(node: Node, at: Callable[[Any], Range], of_draw: DrawEnds, off: int) -> Range:

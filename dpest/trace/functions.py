@@ -6,7 +6,6 @@ points beside the bound, as everywhere.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +31,7 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.continuous import Uniform
 from dpest.numerics.elementary import Elementary, Kind, TooFar
-from dpest.numerics.rationals import Rational
+from dpest.numerics.rationals import Rational, is_number
 from dpest.trace.atomic import has_finitely_many_points
 
 
@@ -95,7 +94,7 @@ class NotFinite(ExactRefused):
 
 def numeric(x: Any) -> Any:
     """A value that arithmetic goes on with."""
-    if isinstance(x, NODES) or (isinstance(x, int | float) and math.isfinite(x)):
+    if isinstance(x, NODES) or is_number(x):
         return x
     if isinstance(x, float):
         raise NotFinite(x)

@@ -25,7 +25,7 @@ from dpest.lang.substitute import substituted
 from dpest.laws.discrete import Atoms
 from dpest.numerics.links import Links
 from dpest.numerics.logspace import log_sum
-from dpest.numerics.rationals import Rational, common_measure, exact
+from dpest.numerics.rationals import Rational, common_measure, exact, is_number
 from dpest.trace.explore import Path, Trace
 from dpest.trace.literal import Literal
 from dpest.trace.outputs import Flat
@@ -179,7 +179,7 @@ def outcomes_of(group: list[Node]) -> tuple[dict[tuple[Any, ...], float], float]
     error = _ROUNDING
     for case in cases:
         values = tuple(x.value for x in case.values if isinstance(x, Constant))
-        if len(values) < len(group) or not all(isinstance(v, int | float) and math.isfinite(v) for v in values):
+        if len(values) < len(group) or not all(map(is_number, values)):
             raise ExactRefused("a value in a sum is not a number")
         total = 0.0
         for placed in components(conditions_case(case.literals)):
