@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpest
 from dpest.errors import DpestError
@@ -137,6 +138,8 @@ def test_witnesses_are_written_with_the_outputs_that_undo_them() -> None:
     [
         (lambda a, b: dpest.maximum(np.exp(a), np.exp(b)), dpest.maximum),
         (lambda a, b: dpest.minimum(-np.exp(a), -np.exp(b)), lambda a, b: -dpest.maximum(a, b)),
+        (lambda a, b: dpest.maximum(0.5**a, 0.5**b), dpest.minimum),
+        (lambda a, b: dpest.minimum(0.5**a, 0.5**b), dpest.maximum),
         (lambda a, b: dpest.where(b > 0, np.exp(a), np.exp(b)), lambda a, b: dpest.where(b > 0, a, b)),
         (lambda a, b: 3 * np.exp(a) if b > 0 else 3 * np.exp(b), lambda a, b: a if b > 0 else b),
     ],
@@ -150,6 +153,38 @@ def test_a_function_around_a_choice_tells_what_is_chosen(outputs: Callable[..., 
     assert found.lower - 1e-9 <= known.upper
     assert known.lower <= found.upper + 1e-9
     assert found.upper - found.lower < 1e-6
+
+
+def test_the_largest_of_values_of_different_functions() -> None:
+    """max(e^a, e^b - 1) with Laplace noise around 0 and 1, by its density written out on a fine grid."""
+    found = dpest.estimate(
+        lambda x: dpest.maximum(np.exp(x + dpest.laplace(1)), np.expm1(x + dpest.laplace(2))), (0.0, 1.0), method="exact"
+    )
+    y = np.exp(np.linspace(-14, 14, 40_001))
+    logs = []
+    for x in (0.0, 1.0):
+        a, b = stats.laplace(x, 1), stats.laplace(x, 2)
+        u, v = np.log(y), np.log1p(y)
+        logs.append(np.log(a.pdf(u) / y * b.cdf(v) + a.cdf(u) * b.pdf(v) / (1 + y)))
+    truth = float(np.abs(logs[0] - logs[1]).max())
+    assert truth - 1e-5 <= found.upper
+    assert found.lower <= truth + 1e-5
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda z: 2 * np.exp(z) + 1, "(2*exp(x) + 1)"),
+        (lambda z: -2 * np.exp(z), "-exp(x)"),  # the factor is in x
+        (np.tanh, "tanh(x)"),
+        (lambda z: 2 * np.tanh(z), "2*tanh(x)"),
+        (lambda z: np.exp(np.tanh(z) / 2), "exp(0.5*tanh(x))"),
+    ],
+)
+def test_witnesses_show_the_functions_around_a_value(function: Callable[[Any], Any], words: str) -> None:
+    found = dpest.estimate(lambda x: function(x + dpest.laplace(1)), (0.0, 1.0), method="exact")
+    assert found.lower <= 1 <= found.upper
+    assert str(found.witness).startswith(f"output == {words} with x")
 
 
 @pytest.mark.parametrize(("function", "truth"), [(np.exp, math.log(1.5)), (lambda z: np.exp(z) ** 3, math.log(1.5) / 3)])

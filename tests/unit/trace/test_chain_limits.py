@@ -12,12 +12,16 @@ import pytest
 import dpest
 from dpest.errors import BudgetExceeded, ExactRefused, TraceMismatch
 from dpest.lang.generators.swap import standing_in
+from dpest.lang.nodes import Draw
+from dpest.laws.discrete import Atoms
+from dpest.numerics.rationals import ONE, ZERO
 from dpest.trace.against_program import CHECKS, Checks
-from dpest.trace.chain import ChainLimits, OutputChances, _OpenStates
+from dpest.trace.chain import ChainLimits, OutputChances, _off, _OpenStates
 from dpest.trace.chained import _check, chained
 from dpest.trace.execute import execute
 from dpest.trace.forks import Branch
 from dpest.trace.limits import LIMITS
+from dpest.trace.literal import Literal
 from dpest.trace.outputs import Flat, flatten
 
 ROOM = ChainLimits(states=100, work=10_000, little=1e-20)
@@ -133,6 +137,15 @@ def test_outputs_that_are_rare_beside_what_is_left_out_have_a_tail() -> None:
     near, far = (OutputChances(((output, math.log(0.5)), (output, log_p)), -40.0, 0.0) for log_p in (-21.0, -19.0))
     assert near.has_tail
     assert not far.has_tail
+
+
+def test_chances_are_off_by_what_the_laws_say() -> None:
+    """Two conditions on one draw, and one on another: each law counts once, and each condition is rounded."""
+    laws = [Atoms((0.0, 1.0), (math.log(0.5), math.log(0.5)), off=off) for off in (0.25, 0.5)]
+    a, b = (Literal(((Draw(law), ONE),), ZERO) for law in laws)
+    assert 0.75 < _off([(a,), (a, b)]) < 0.75 + 1e-13
+    assert 0.25 < _off([(a,)]) < 0.25 + 1e-13
+    assert 0.0 < _off([]) < 1e-13
 
 
 # -- what is said is compared with the program --------------------------------------------------------------------------

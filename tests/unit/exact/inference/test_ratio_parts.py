@@ -34,6 +34,20 @@ def test_a_tilted_density_over_an_interval(law: Continuous, tilt: float) -> None
 
 
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("scale", [0.3, 1.0, 3.0])
+def test_a_density_exceeds_the_line_between_its_ends_by_what_its_bend_allows(law: Continuous, scale: float) -> None:
+    """Tilted so that both ends are level, beside the mode and across it."""
+    draw = BoundedDraw(law, exact(scale), exact(0))
+    for low, high in ((0.01, 1.0), (0.2, 3.0), (-1.0, 2.0), (-4.0, -0.1)):
+        ends = draw.log_density(np.array([low, high]))
+        tilt = float(ends[1] - ends[0]) / (high - low)
+        span = QuotientSpan(np.array(low), np.array(high), np.array(tilt))
+        z = np.linspace(low, high, 501)
+        values = draw.log_density(z) - tilt * (z - 0.5 * (low + high))
+        assert values.max() <= float(draw.log_within(np.array(1.0), span, Which.MOST)) + 1e-12
+
+
+@pytest.mark.parametrize("law", LAWS)
 def test_bounds_of_a_draw_cut_its_density(law: Continuous) -> None:
     draw = BoundedDraw(law, exact(1), exact(0), low=-1.0, high=2.0)
     x = np.array([-1.5, -1.0, 0.0, 2.0, 2.5])
