@@ -137,7 +137,6 @@ def test_witnesses_are_written_with_the_outputs_that_undo_them() -> None:
     ("outputs", "same"),
     [
         (lambda a, b: dpest.maximum(np.exp(a), np.exp(b)), dpest.maximum),
-        (lambda a, b: dpest.minimum(-np.exp(a), -np.exp(b)), lambda a, b: -dpest.maximum(a, b)),
         (lambda a, b: dpest.maximum(0.5**a, 0.5**b), dpest.minimum),
         (lambda a, b: dpest.minimum(0.5**a, 0.5**b), dpest.maximum),
         (lambda a, b: dpest.where(b > 0, np.exp(a), np.exp(b)), lambda a, b: dpest.where(b > 0, a, b)),
@@ -146,7 +145,8 @@ def test_witnesses_are_written_with_the_outputs_that_undo_them() -> None:
 )
 def test_a_function_around_a_choice_tells_what_is_chosen(outputs: Callable[..., Any], same: Callable[..., Any]) -> None:
     def asked(function: Callable[..., Any]) -> Any:
-        return dpest.estimate(lambda x: function(x + dpest.laplace(1), x + dpest.laplace(2)), (0.0, 1.0), method="exact")
+        # The two move against each other, so that the largest and the smallest lose 0.96 and 0.75.
+        return dpest.estimate(lambda x: function(x + dpest.laplace(1), -1 - x / 2 + dpest.laplace(2)), (0.0, 1.0), method="exact")
 
     found, known = asked(outputs), asked(same)
     assert known.upper - known.lower < 1e-6
@@ -156,14 +156,16 @@ def test_a_function_around_a_choice_tells_what_is_chosen(outputs: Callable[..., 
 
 
 def test_the_largest_of_values_of_different_functions() -> None:
-    """max(e^a, e^b - 1) with Laplace noise around 0 and 1, by its density written out on a fine grid."""
-    found = dpest.estimate(
-        lambda x: dpest.maximum(np.exp(x + dpest.laplace(1)), np.expm1(x + dpest.laplace(2))), (0.0, 1.0), method="exact"
-    )
+    """max(e^a, e^b - 1), by its density written out on a fine grid: 0.79, where max(a, b) has 0.75."""
+
+    def mechanism(x: float) -> Any:
+        return dpest.maximum(np.exp(x + dpest.laplace(1)), np.expm1(1 - x / 2 + dpest.laplace(2)))
+
+    found = dpest.estimate(mechanism, (0.0, 1.0), method="exact")
     y = np.exp(np.linspace(-14, 14, 40_001))
     logs = []
     for x in (0.0, 1.0):
-        a, b = stats.laplace(x, 1), stats.laplace(x, 2)
+        a, b = stats.laplace(x, 1), stats.laplace(1 - x / 2, 2)
         u, v = np.log(y), np.log1p(y)
         logs.append(np.log(a.pdf(u) / y * b.cdf(v) + a.cdf(u) * b.pdf(v) / (1 + y)))
     truth = float(np.abs(logs[0] - logs[1]).max())
