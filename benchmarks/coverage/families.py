@@ -8,6 +8,7 @@ from benchmarks.coverage import (
     arrays,
     broken,
     coins,
+    distributions,
     everyday,
     habits,
     idioms,
@@ -36,6 +37,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Coins, checks and arrays in place": coins.CASES,
     "From another list": habits.CASES,
     "From a third list": everyday.CASES,
+    "Quantiles and p-values": distributions.CASES,
     "Broken on purpose": broken.CASES,
 }
 
