@@ -29,17 +29,22 @@ import mutating
 ROOT = Path(__file__).parents[1]
 GROUPS = {
     "decide": {
-        "trace": "literal whole atomic resolve",
+        "trace": "literal whole atomic resolve states counting turns",
         "exact/inference": "cases lattice feasible gaps symmetry",
         "exact/loss": "strata buckets coordinates",
     },
     "integrate": {
-        "trace": "series rounds",
-        "exact/inference": "eliminate convolve factors expressions component asymptotics integral_tails rays stars",
-        "numerics": "quadrature interval logspace rationals linear binomial maximum",
+        "trace": "series rounds chain chained absorbing",
+        "exact/inference": (
+            "eliminate convolve factors expressions component asymptotics integral_tails rays stars product_forms ratio"
+        ),
+        "numerics": "quadrature interval logspace rationals linear binomial maximum simplex",
     },
     "bound": {
-        "exact/loss": ("compare supremum proved cover pieces far edges periodic points shift joint line logs parts profile"),
+        "exact/loss": (
+            "compare supremum proved cover pieces far edges periodic points shift joint line logs parts profile "
+            "beside undone cells_of_space"
+        ),
         "exact/proof": "align checking upper maxima",
         "sampling": "conclude zeros final",
         "sampling/bounds": "cell_sets statement common_noise",
@@ -67,6 +72,8 @@ TESTS = {
         "tests/unit/exact/test_small_programs.py",
         "tests/unit/exact/test_small_continuous.py",
         "tests/unit/exact/test_ratio.py",
+        "tests/unit/exact/test_beside.py",
+        "tests/unit/exact/test_functions.py",
     ),
 }
 # What these test is slow, or belongs to another room.

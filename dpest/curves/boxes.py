@@ -204,8 +204,9 @@ def _restless(b: _KnownBoxes) -> Floats:
     share = _shares(b)
     with np.errstate(invalid="ignore"):
         width = np.where(b.high == b.low, 0.0, b.high - b.low)
+        loss = b.log_p - b.log_q
     finite = np.isfinite(width)
-    loss = np.where(np.isfinite(b.log_p - b.log_q), b.log_p - b.log_q, 0.0)
+    loss = np.where(np.isfinite(loss), loss, 0.0)
     mean = float(share @ loss / share.sum())
     variance = float(share @ (loss - mean) ** 2 / share.sum())
     inside = np.where(finite, share * np.minimum(width, 1e3) ** 2, share) / max(variance, 1e-12)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeAlias
 
-from dpest.exact.answer import estimate_exactly, pair_result
+from dpest.exact.answer import compared_again, estimate_exactly, pair_result
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
-from dpest.exact.loss.compare import Comparison, compare
+from dpest.exact.loss.compare import compare
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
 from dpest.exact.proof.upper import ProofQuestion, Upper
 from dpest.exact.proof.worst import NamedPair
@@ -54,7 +53,7 @@ def at_a_glance(question: ProofQuestion) -> LossOf:
 
     def ask(pair: Pair) -> PairResult:
         found = compare(traced(pair.left), traced(pair.right), worth=_NO_UPPER_END)
-        return pair_result(pair, found, partial(_compared, mechanism, pair, params))
+        return pair_result(pair, found, compared_again(mechanism, pair, params))
 
     return ask
 
@@ -82,12 +81,7 @@ class Forms:
             ]
             if case.source > case.target:  # a row is added: the pair is still shown with the longer input first
                 sides.reverse()
-            mechanism, params = self.question.mechanism, self.question.params
-            again = partial(_compared, mechanism, pair, params)
+            again = compared_again(self.question.mechanism, pair, self.question.params)
             return pair_result(pair, compare(sides[0], sides[1], self.measures, worth=_NO_UPPER_END), again)
 
         return ask
-
-
-def _compared(mechanism: Any, pair: Pair, params: Any) -> Comparison:
-    return compare(trace(mechanism, pair.left, params), trace(mechanism, pair.right, params))

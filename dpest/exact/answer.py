@@ -133,7 +133,7 @@ def _estimate(
         seen += sides
         comparison = aligned_comparison(sides[0], sides[1], measures)
         _check_cancelled(sides, comparison)
-        found.append((pair_result(pair, comparison, _again(mechanism, pair, params, limits)), comparison))
+        found.append((pair_result(pair, comparison, compared_again(mechanism, pair, params, limits)), comparison))
     measures.forget()
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
     return Result(
@@ -224,7 +224,9 @@ def _traced(
     return known[key]
 
 
-def _again(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any], limits: Limits) -> Callable[[], Comparison]:
+def compared_again(
+    mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any], limits: Limits = LIMITS
+) -> Callable[[], Comparison]:
     """The pair's comparison, on demand, traced in the way that gave the answer."""
     kept = keeping_sides()
 

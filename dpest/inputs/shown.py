@@ -103,6 +103,12 @@ def signed_sum(parts: Iterable[tuple[Any, str]]) -> str:
     return text
 
 
+def affine_text(terms: Iterable[tuple[Any, str]], constant: Any, times: str) -> str:
+    """Texts with their coefficients and a constant as a sum, `times` between a coefficient and its text: `a - 2*b + 1`."""
+    parts = [(c, text if abs(float(c)) == 1 else f"{abs(float(c)):g}{times}{text}") for c, text in terms]
+    return signed_sum([*parts, (constant, f"{abs(float(constant)):g}")] if constant or not parts else parts)
+
+
 def one_line(text: str) -> str:
     """A text of several lines or many words in one line, by its ends where it is long."""
     return _cut(" ".join(text.split()))

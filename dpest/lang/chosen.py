@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from dpest.lang.logic import negate
@@ -24,6 +23,7 @@ from dpest.lang.nodes import (
     selected,
     simplified,
 )
+from dpest.numerics.rationals import is_number
 
 
 def chosen(condition: Node, yes: Any, no: Any) -> Any:
@@ -46,7 +46,7 @@ def chosen(condition: Node, yes: Any, no: Any) -> Any:
 
 def _apart(condition: Node, yes: Any, no: Any) -> Any:
     """What both values share, plus one of what is left: a counter that grows by 1 or not is a sum of choices."""
-    if not (is_node(yes) or is_node(no)) or any(not is_node(x) and not _is_finite(x) for x in (yes, no)):
+    if not (is_node(yes) or is_node(no)) or any(not is_node(x) and not is_number(x) for x in (yes, no)):
         return Where(condition, yes, no)
     a, b = linear(yes), linear(no)
     held = dict(b.terms)
@@ -58,10 +58,6 @@ def _apart(condition: Node, yes: Any, no: Any) -> Any:
     if not is_node(left) and left == right:
         return yes
     return combine(common, linear(Where(condition, left, right)), 1, (selected, (condition, yes, no)))
-
-
-def _is_finite(x: Any) -> bool:
-    return isinstance(x, int | float) and math.isfinite(x)
 
 
 def _compared(condition: Node) -> tuple[Any, Any] | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from dpest.lang.folding import folded
 from dpest.lang.nodes import (
     All,
     Apply,
@@ -56,25 +57,20 @@ def extent(node: Any, known: Mapping[int, Any] | None = None) -> Extent:
 
     `known` has what nodes came down to, by their id: numbers, or nodes that stand in for them.
     """
-    known = known or {}
-    found: dict[int, Extent] = {}
+    stand_ins = known or {}
 
-    def at(x: Any) -> Extent:
-        return found[id(x)] if is_node(x) else of_number(x)
+    def parts(x: Node) -> Iterator[Node]:
+        stand_in = stand_ins.get(id(x), x)
+        return filter(is_node, _parts(x) if stand_in is x else (stand_in,))
 
-    stack = [node] if is_node(node) else []
-    while stack:  # not recursive: sums of thousands of values are that deep
-        current = stack[-1]
-        stand_in = known.get(id(current), current)
-        parts = _parts(current) if stand_in is current else (stand_in,)
-        waiting = [x for x in parts if is_node(x) and id(x) not in found]
-        if waiting and id(current) not in found:
-            stack.extend(waiting)
-            continue
-        if id(current) not in found:
-            found[id(current)] = _of_node(current, at) if stand_in is current else at(stand_in)
-        stack.pop()
-    return at(node)
+    def value(x: Node, found: Mapping[int, Extent]) -> Extent:
+        def at(y: Any) -> Extent:
+            return found[id(y)] if is_node(y) else of_number(y)
+
+        stand_in = stand_ins.get(id(x), x)
+        return _of_node(x, at) if stand_in is x else at(stand_in)
+
+    return folded(node, parts, value) if is_node(node) else of_number(node)
 
 
 def compared(condition: Any, known: Mapping[int, Any] | None = None) -> Extent:

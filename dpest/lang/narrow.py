@@ -15,8 +15,7 @@ import numpy as np
 
 from dpest.errors import UnsupportedOperation
 from dpest.lang.nodes import TRUTHS, is_integral, is_node
-from dpest.lang.reach import reach
-from dpest.lang.spans import is_smooth
+from dpest.lang.spans import is_smooth, reach
 from dpest.laws.law import Law
 
 _FAR = -800.0  # ln of a probability that is zero as a double: values as rare as that do not count

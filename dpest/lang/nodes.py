@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -317,13 +317,13 @@ _CHILDREN: dict[type, Callable[[Any], tuple[Any, ...]]] = {
 }
 
 
-def ancestors(*roots: Any) -> Iterator[Node]:
-    """Every node that the roots depend on, themselves included, each once."""
+def ancestors(*roots: Any, without: Container[int] = ()) -> Iterator[Node]:
+    """Every node that the roots depend on, themselves included, each once; those in `without` (by id) are not looked behind."""
     seen: set[int] = set()
     stack = [r for r in roots if type(r) in _NODE_TYPES]
     while stack:
         node = stack.pop()
-        if id(node) in seen:
+        if id(node) in seen or id(node) in without:
             continue
         seen.add(id(node))
         yield node

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, assert_never
 
+from dpest.lang.folding import folded
 from dpest.lang.nodes import (
     All,
     Apply,
@@ -39,20 +40,7 @@ def evaluate(node: Any, known: Mapping[int, Any]) -> Any:
     """The node's value, computed as it was written; `known` has numbers (or nodes that stand in) by the id of a node."""
     if not is_node(node):
         return node
-    values: dict[int, Any] = {}
-    stack = [node]
-    while stack:  # not recursive: sums of thousands of values are that deep
-        current = stack[-1]
-        if id(current) in values:
-            stack.pop()
-            continue
-        waiting = [x for x in _needed(current, known) if id(x) not in values]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        values[id(current)] = _value(current, known, values)
-        stack.pop()
-    found = values[id(node)]
+    found = folded(node, lambda x: _needed(x, known), lambda x, values: _value(x, known, values))
     if found is _UNKNOWN:
         raise Undetermined
     return found

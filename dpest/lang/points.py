@@ -24,10 +24,10 @@ from dpest.lang.nodes import (
     plain_number,
 )
 from dpest.lang.plain import Undetermined, evaluate
-from dpest.lang.reach import reach
+from dpest.lang.spans import reach
 from dpest.laws.discrete import Atoms, Whole
 from dpest.numerics.effort import spend_steps
-from dpest.numerics.rationals import Rational, exact
+from dpest.numerics.rationals import Rational, exact, is_number
 
 _MOST = 4096  # points that are listed: more ways than that are too many paths anyhow
 _POINT_STEPS = 25  # of ten microseconds: what a number takes with the code around it that asks for it: samplers on fractions
@@ -125,7 +125,7 @@ def _whole(value: Any) -> int:
 def listed_points(node: Any) -> set[Rational] | None:
     """Every number that a value can be, where they are few."""
     if not is_node(node):
-        return {exact(node)} if isinstance(node, int | float) and math.isfinite(node) else None
+        return {exact(node)} if is_number(node) else None
     match node:
         case Draw(law=Whole(low=low, high=high)):
             return set(map(exact, range(low, high + 1))) if high - low < _MOST else None

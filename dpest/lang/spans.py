@@ -2,28 +2,86 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
-from dpest.lang.nodes import Draw, Extreme, Function, Linear, Pick, is_node, linear
+from dpest.lang.folding import folded
+from dpest.lang.nodes import (
+    All,
+    ArgExtreme,
+    Compare,
+    Draw,
+    Extreme,
+    Function,
+    Linear,
+    Node,
+    Not,
+    Pick,
+    Product,
+    Rounded,
+    Where,
+    children,
+    is_node,
+    linear,
+)
+from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary, Kind, TooFar
-from dpest.numerics.ranges import ANYTHING, Range, ends, largest_of, smallest_of, total
-from dpest.numerics.rationals import ZERO, Rational, exact
+from dpest.numerics.ranges import ANYTHING, Range, ends, floats, hull, largest_of, product, smallest_of, total
+from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, exact, floor, is_number
+
+DrawEnds: TypeAlias = Callable[[Law], tuple[float, float]]  # two numbers between which a draw of a law lies
 
 
-def span(node: Any) -> Range:
-    """An interval that holds every value of a node."""
+def _support(law: Law) -> tuple[float, float]:
+    return law.support
+
+
+def reach(node: Any, of_draw: DrawEnds = _support) -> tuple[float, float]:
+    """Two numbers between which a value lies as the program computes it."""
+    return floats(span(node, of_draw))
+
+
+def span(node: Any, of_draw: DrawEnds = _support, *, off: int = 1) -> Range:
+    """An interval that holds every value of a node.
+
+    A rounded number may be `off` by one: next to a half or a whole number the program's own arithmetic decides.
+    """
+
+    def value(x: Node, found: Mapping[int, Range]) -> Range:
+        return _of_node(x, lambda y: found[id(y)] if is_node(y) else _of_number(y), of_draw, off)
+
+    return folded(node, lambda x: filter(is_node, children(x)), value) if is_node(node) else _of_number(node)
+
+
+def _of_number(x: Any) -> Range:
+    return (exact(x), exact(x)) if is_number(x) else ANYTHING
+
+
+def _of_node(node: Node, at: Callable[[Any], Range], of_draw: DrawEnds, off: int) -> Range:
     match node:
         case Draw(law=law):
-            return ends(*law.support)
+            return ends(*of_draw(law))
         case Linear(terms=terms, constant=constant):
-            return total(((span(n), c) for n, c in terms), constant)
+            return total(((at(n), c) for n, c in terms), constant)
+        case Compare() | Not() | All():
+            return ZERO, ONE
         case Extreme(pick=pick, values=values):
-            found = (largest_of if pick is Pick.MAX else smallest_of)([span(v) for v in values])
+            found = (largest_of if pick is Pick.MAX else smallest_of)([at(v) for v in values])
             return largest_of([found, (ZERO, found[1])]) if is_absolute(node) else found
+        case ArgExtreme(values=values):
+            return ZERO, exact(len(values) - 1)
+        case Rounded(value=value):
+            low, high = at(value)
+            return (None if low is None else exact(floor(low) - off)), (None if high is None else exact(ceil(high) + off))
+        case Where(yes=yes, no=no):
+            return hull([at(yes), at(no)])
+        case Product(left=left, right=right):
+            low, high = product(at(left), at(right))
+            # A square is not negative, and the largest product of two ends is the larger square.
+            return (ZERO if left is right and (low is None or low < 0) else low), high
         case Function(function=function, value=value):
-            return _image(function, span(value))
-    return (exact(node), exact(node)) if isinstance(node, int | float) and math.isfinite(node) else ANYTHING
+            return _image(function, at(value))
+    return ANYTHING
 
 
 def is_smooth(node: Any) -> bool:
@@ -65,6 +123,6 @@ def _at(function: Elementary, x: Rational | None, side: int) -> Rational | None:
     if x is None or not function.inside(x):
         return outer
     try:
-        return function.at(x)
+        return function.beyond(x, side if function.rising else 1 - side)
     except TooFar:
         return outer

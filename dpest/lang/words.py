@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from dpest.inputs.shown import signed_sum
+from dpest.inputs.shown import affine_text
 from dpest.lang.nodes import (
     All,
     Apply,
@@ -38,7 +38,7 @@ def words(x: Any, depth: int = 4) -> str:
         case Draw(law=law):
             return law.words()
         case Linear(terms=terms, constant=constant):
-            return _sum([(inner(n), float(c)) for n, c in terms], float(constant))
+            return affine_text([(c, inner(n)) for n, c in terms], constant, " * ")
         case Compare(relation=relation, value=value):
             return f"{inner(value)} {relation.value} 0"
         case Not(value=value):
@@ -70,8 +70,3 @@ def words(x: Any, depth: int = 4) -> str:
 def _list(values: tuple[Any, ...], inner: Any) -> str:
     shown = [inner(v) for v in values[:4]]
     return ", ".join(shown + (["..."] if len(values) > 4 else []))
-
-
-def _sum(terms: list[tuple[str, float]], constant: float) -> str:
-    parts = [(c, name if abs(c) == 1 else f"{abs(c):g} * {name}") for name, c in terms]
-    return signed_sum([*parts, (constant, f"{abs(constant):g}")] if constant or not parts else parts)

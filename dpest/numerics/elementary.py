@@ -23,6 +23,7 @@ from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 Floats = npt.NDArray[np.float64]
 _BITS = 256  # of the multiple-precision value whose rounding to a double is then right beyond doubt
 _MOST_BITS = 20_000  # of a value next to an end of its range, beyond which it has more digits than anything here needs
+_UNSURE_BITS = 96  # the last ones of a value, of which some may be wrong: far more than are, also in a difference of two others
 _FAR = 5000  # arguments of exp, sinh, ...: beyond, the same
 _LOG_2PI = math.log(2 * math.pi)
 
@@ -178,6 +179,16 @@ class Elementary:
             raise TooFar(f"{self.kind.value} of {float(x):.6g}")
         with gmpy2.context(gmpy2.get_context(), precision=bits):
             return gmpy2.mpq(self._precise(gmpy2.mpfr(x)))
+
+    def beyond(self, x: Rational, side: int) -> Rational:
+        """A number that is surely not above the value at x (side 0), or not below it (side 1), and nearly equal to it."""
+        value = self.at(x)
+        if self._simple(x) is not None:
+            return value
+        room = abs(value) / 2 ** (_BITS + self._bits_next_to_ends(x) - _UNSURE_BITS)
+        end = self.range[side]
+        moved = value + room if side else value - room
+        return moved if end is None else (min if side else max)(moved, end)
 
     def _bits_next_to_ends(self, x: Rational) -> int:
         """How many more bits keep a value apart from a finite end of the range, and x apart from a finite end of the domain."""

@@ -45,12 +45,10 @@ def total(parts: Iterable[tuple[Range, Rational]], constant: Rational) -> Range:
 
 def product(left: Range, right: Range) -> Range:
     """The range of a product."""
-    if left == NOTHING or right == NOTHING:
-        return NOTHING
-    if None in left or None in right:
-        return ANYTHING
-    corners = [a * b for a in left for b in right if a is not None and b is not None]
-    return min(corners), max(corners)
+    sides = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in (left, right)]
+    corners = [a * b if a and b else ZERO for a in sides[0] for b in sides[1]]
+    low, high = min(corners), max(corners)
+    return (None if math.isinf(low) else low), (None if math.isinf(high) else high)
 
 
 def largest_of(ranges: Sequence[Range]) -> Range:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from gmpy2 import gcd, lcm, mpq, mpz
 
@@ -17,6 +18,11 @@ ZERO, ONE = mpq(0), mpq(1)
 def exact(x: float | int | Rational) -> Rational:
     """The number itself as a rational: a double stands for exactly the binary fraction that it is."""
     return mpq(x)
+
+
+def is_number(x: Any) -> TypeGuard[int | float]:
+    """Whether a value is a plain finite number."""
+    return isinstance(x, int | float) and math.isfinite(x)
 
 
 def floor(x: Rational) -> int:

@@ -7,11 +7,12 @@ all pivots here, and so does its import.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 SparseRow = dict[int, Rational]
+Inequality = tuple[Mapping[int, Rational], Rational, bool]  # terms + constant >= 0, or > 0 where strict
 
 _MOST_PIVOTS = 2_000  # in rationals, whose digits grow with each: beyond, the question stays undecided
 
@@ -42,6 +43,20 @@ def cheapest(
         value = sum((sign * solved.get(place, ZERO) for place, sign in places[j]), ZERO)
         out.append(value if low is None else value + low)
     return out
+
+
+def hold_together(rows: Iterable[Inequality]) -> bool:
+    """Whether some numbers satisfy all inequalities; raises `Undecided` where that takes too long to tell."""
+    listed = list(rows)
+    if any(not terms and (constant < 0 or (strict and not constant)) for terms, constant, strict in listed):
+        return False
+    names = sorted({v for terms, _, _ in listed for v in terms})
+    at, margin = {v: i for i, v in enumerate(names)}, len(names)
+    table = [({margin: -ONE}, -ONE, False)]  # by how much strict ones hold, up to 1
+    for terms, constant, strict in listed:
+        table.append(({at[v]: c for v, c in terms.items()} | ({margin: -ONE} if strict else {}), -constant, False))
+    found = cheapest([ZERO] * margin + [-ONE], [None] * margin + [ZERO], table)
+    return found is not None and found[margin] > 0
 
 
 def _places(lows: Sequence[Rational | None]) -> tuple[list[list[tuple[int, Rational]]], int]:

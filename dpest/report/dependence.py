@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.exact.inference.paths import trace
-from dpest.inputs.shown import show, signed_sum
+from dpest.inputs.shown import affine_text, show
 from dpest.lang.nodes import Draw, Linear, draws_of, is_node
 from dpest.lang.words import words
 from dpest.trace.explore import Path, Trace
@@ -116,22 +116,16 @@ def _value(leaf: Any, index: dict[int, int]) -> str:
     if isinstance(leaf, Draw):
         return _name(index[id(leaf)])
     if isinstance(leaf, Linear) and all(isinstance(n, Draw) for n, _ in leaf.terms):
-        return _sum([(_name(index[id(n)]), float(c)) for n, c in leaf.terms], float(leaf.constant))
+        return affine_text([(c, _name(index[id(n)])) for n, c in leaf.terms], leaf.constant, " ")
     return words(leaf)
 
 
 def _inequality(literal: Literal, index: dict[int, int]) -> str:
     """The comparison with everything positive on its side: `v2 + 1 >= v1`."""
-    terms = [(_name(index[id(d)]), float(c)) for d, c in literal.terms]
-    constant = float(literal.constant)
-    left = _sum([t for t in terms if t[1] > 0], max(constant, 0.0))
-    right = _sum([(name, -c) for name, c in terms if c < 0], max(-constant, 0.0))
+    terms = [(c, _name(index[id(d)])) for d, c in literal.terms]
+    left = affine_text([t for t in terms if t[0] > 0], max(literal.constant, 0), " ")
+    right = affine_text([(-c, name) for c, name in terms if c < 0], max(-literal.constant, 0), " ")
     return f"{left} >= {right}"
-
-
-def _sum(terms: Sequence[tuple[str, float]], constant: float) -> str:
-    parts = [(c, name if abs(c) == 1 else f"{abs(c):g} {name}") for name, c in terms]
-    return signed_sum([*parts, (constant, f"{abs(constant):g}")] if constant or not parts else parts)
 
 
 def _name(i: int) -> str:

@@ -33,7 +33,7 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.continuous import Uniform
 from dpest.numerics.elementary import Elementary, Kind, TooFar
-from dpest.numerics.rationals import Rational, exact
+from dpest.numerics.rationals import Rational, exact, is_number
 from dpest.trace.atomic import has_finitely_many_points
 
 
@@ -96,7 +96,7 @@ class NotFinite(ExactRefused):
 
 def numeric(x: Any) -> Any:
     """A value that arithmetic goes on with."""
-    if isinstance(x, NODES) or (isinstance(x, int | float) and math.isfinite(x)):
+    if isinstance(x, NODES) or is_number(x):
         return x
     if isinstance(x, float):
         raise NotFinite(x)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from dpest.lang.nodes import Draw
+from dpest.lang.nodes import Draw, is_integral
 from dpest.lang.origins import at_root
 from dpest.laws.continuous import Uniform
 from dpest.laws.law import Continuous, Discrete
@@ -86,7 +86,7 @@ class Literal:
             return self.opposite_of
         if self.smooth:
             return Literal(tuple((d, -c) for d, c in self.terms), -self.constant, opposite_of=self)
-        if len(self.terms) == 1 and not _whole(self.terms[0][0]):
+        if len(self.terms) == 1 and not is_integral(self.terms[0][0]):
             return self._beside()
         return Literal(tuple((d, -c) for d, c in self.terms), -self.constant - 1)
 
@@ -132,10 +132,6 @@ class InputLiteral(Literal):
     def negated(self) -> Literal:
         """The opposite inequality."""
         return InputLiteral(tuple((d, -c) for d, c in self.terms), -self.constant, not self.strict)
-
-
-def _whole(draw: Draw) -> bool:
-    return isinstance(draw.law, Discrete) and draw.law.integral
 
 
 Tightest = tuple[Literal | None, Literal | None]  # the tightest lower and the tightest upper bound; None where there is none

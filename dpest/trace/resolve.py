@@ -39,7 +39,7 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
-from dpest.lang.reach import reach
+from dpest.lang.spans import reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pinned_draws, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function

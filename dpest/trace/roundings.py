@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from dpest.errors import ExactRefused
 from dpest.lang.logic import sign
 from dpest.lang.nodes import Compare, Draw, Linear, Relation, Rounded, Rounding, Written, combine, linear
-from dpest.lang.reach import reach
+from dpest.lang.spans import reach
 from dpest.numerics.rationals import ONE, Rational, ceil, common_measure, exact, floor
 from dpest.trace.whole import ROUNDING, AsWritten
 

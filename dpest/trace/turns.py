@@ -62,7 +62,7 @@ def _goes_around(node: Rounded, inner: Linear) -> bool:
         return False
     if not any(d.law.discrete for d in draws):
         return not short(node)
-    if not all(isinstance(d.law, Discrete) and d.law.integral for d in draws) or not _in_whole_numbers(node):
+    if not all(map(is_integral, draws)) or not _in_whole_numbers(node):
         return False
     few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _FEW_POINTS
     return not few and all(c.denominator <= _MOST_CLASSES for _, c in inner.terms)

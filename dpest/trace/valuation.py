@@ -42,7 +42,7 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
-from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor
+from dpest.numerics.rationals import ZERO, Rational, ceil, exact, floor, is_number
 
 # Relative. A thousand operations round by 1e-13 at most; a lie of a program is far larger. At 1e-9, data around 1e9 with
 # noise of scale 1 would leave nothing to compare.
@@ -150,7 +150,7 @@ class Valuation:
         while stack:
             x = stack.pop()
             if not is_node(x):
-                found = max(found, abs(float(x))) if isinstance(x, int | float) and math.isfinite(x) else found
+                found = max(found, abs(float(x))) if is_number(x) else found
             elif id(x) not in seen:
                 seen.add(id(x))
                 stack.extend(children(x))

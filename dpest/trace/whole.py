@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from dpest.errors import ExactRefused
 from dpest.lang.extent import Extent, compared
-from dpest.lang.nodes import Draw, Node, Relation, plain_number
+from dpest.lang.nodes import Draw, Node, Relation, is_integral, plain_number
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.laws.law import Discrete
 from dpest.numerics.logspace import Floats
@@ -74,7 +74,7 @@ class Uneven(ExactRefused):
 
 def at_least(terms: Terms, constant: Rational, relation: Relation, program: AsWritten) -> Literal | bool:
     """terms + constant >= 0 (or > 0) for discrete draws, as a literal in normal form or a plain truth."""
-    if len(terms) == 1 and not _integral(terms[0][0]):
+    if len(terms) == 1 and not is_integral(terms[0][0]):
         return _among_points(terms[0][0], terms[0][1], constant, relation, program)
     step = common_measure(c for _, c in terms)
     whole = tuple((d, c / step) for d, c in terms)
@@ -92,7 +92,7 @@ def at_least(terms: Terms, constant: Rational, relation: Relation, program: AsWr
 
 def equals(terms: Terms, constant: Rational, program: AsWritten) -> tuple[Literal, Literal] | bool:
     """terms + constant == 0 for discrete draws, as two inequalities that must hold; False where it never does."""
-    if len(terms) == 1 and not _integral(terms[0][0]):
+    if len(terms) == 1 and not is_integral(terms[0][0]):
         return _one_point(terms[0][0], terms[0][1], constant, program)
     step = common_measure(c for _, c in terms)
     whole = tuple((d, c / step) for d, c in terms)
@@ -112,10 +112,6 @@ def _resolved(whole: Terms, bound: Rational) -> None:
     listed = all(isinstance(d.law, Discrete) and d.law.finite for d, _ in whole)
     if listed and len(whole) > 1 and max(abs(bound), *(abs(c) for _, c in whole)) > _MOST_EXACT:
         raise Uneven("a comparison of several discrete random values on a lattice that is finer than floats resolve")
-
-
-def _integral(draw: Draw) -> bool:
-    return isinstance(draw.law, Discrete) and draw.law.integral
 
 
 def _ties(bound: Rational, step: Rational, program: AsWritten) -> range:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpest.errors import TraceMismatch
 from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, LeafValue, Ratio
-from dpest.lang.nodes import Draw, Relation
+from dpest.lang.nodes import Draw, Linear, Relation
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, floor
 from dpest.run.streams import stream
@@ -34,7 +34,7 @@ def check_cases(leaves: Sequence[Any], literals: Sequence[Literal], cases: Seque
         numbers = _Numbers(source)
         if not all(map(numbers.meets, literals)) or numbers.unclear:
             continue
-        holding = [case for case in cases if all(map(numbers.meets, case.literals))]
+        holding = [case for case in cases if all(map(numbers.meets, case.literals)) and numbers.define(case)]
         expected = [numbers.valuation.leaf(x) for x in leaves]
         if not numbers.unclear and not numbers.valuation.unclear:
             if complete and not holding:
@@ -80,6 +80,18 @@ class _Numbers:
         self.unclear = self.unclear or exactly.smooth or exactly.inexact
         return self.valuation.satisfies(Relation.GE, literal.terms, literal.constant)
 
+    def define(self, case: Expansion) -> bool:
+        """Whether the functions of draws that a case speaks of have values: that is a condition which their laws hold."""
+        terms = [*(t for x in case.literals for t in x.terms), *(t for v in case.values for x in _parts(v) for t in x.terms)]
+        return all(self._has_value(d) for d, _ in terms)
+
+    def _has_value(self, draw: Any) -> bool:
+        step = draw.origin
+        if step is None:
+            return True
+        inner = self.valuation.linear(((step.base, step.factor),), step.offset).number
+        return isinstance(inner, float) or (step.function.inside(inner) and self._has_value(step.base))
+
     def said(self, value: LeafValue) -> Any:
         """What a case says of a leaf: a constant, or a `Value`."""
         match value:
@@ -116,6 +128,15 @@ class _Numbers:
             size = max(abs(a), abs(b), *(x.size for x in (said, expected) if isinstance(x, Value)), 0.0)
             return a == b or abs(a - b) <= _UNCLEAR * size or (a != a and b != b)
         return bool(a == b)
+
+
+def _parts(value: LeafValue) -> tuple[Linear, ...]:
+    match value:
+        case Affine(value=x) | Floor(inner=x):
+            return (x,)
+        case Ratio(top=top, bottom=bottom):
+            return top, bottom
+    return ()
 
 
 def _is_number(x: Any) -> bool:

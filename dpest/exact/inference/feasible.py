@@ -8,33 +8,21 @@ from collections.abc import Iterable, Sequence
 from dpest.exact.inference.factors import Bound
 from dpest.laws.law import Law
 from dpest.numerics.rationals import ONE, Rational, exact
-
-_MOST = 2000  # inequalities that one elimination step may leave; beyond, nothing is claimed
-
-Inequality = tuple[dict[int, Rational], Rational, bool]  # terms + constant >= 0, or > 0 where strict
+from dpest.numerics.simplex import Inequality, Undecided, hold_together
 
 
 def contradictory(bounds: Iterable[Bound], laws: Sequence[Law]) -> bool:
     """Whether no values of the draws satisfy all bounds (a set of measure zero counts as none).
 
-    Fourier-Motzkin elimination over the rationals; an inequality that involves a continuous draw is taken as strict.
+    An inequality that involves a continuous draw is taken as strict. What takes too long to tell is no contradiction.
     """
     rows = [_row(b, laws) for b in bounds]
     if len(rows) < 2 and all(math.isinf(end) for law in laws for end in law.support):
         return False
-    rows += [r for v, law in enumerate(laws) for r in _support(v, law)]
-    while True:
-        if any(not terms and (constant < 0 or (strict and constant == 0)) for terms, constant, strict in rows):
-            return True
-        rows = _distinct(r for r in rows if r[0])
-        if not rows:
-            return False
-        v = _cheapest(rows)
-        lower = [r for r in rows if r[0].get(v, 0) > 0]
-        upper = [r for r in rows if r[0].get(v, 0) < 0]
-        if len(lower) * len(upper) + len(rows) > _MOST:
-            return False
-        rows = [r for r in rows if v not in r[0]] + [_combined(a, b, v) for a in lower for b in upper]
+    try:
+        return not hold_together([*rows, *(r for v, law in enumerate(laws) for r in _support(v, law))])
+    except Undecided:
+        return False
 
 
 def without_implied(bounds: Sequence[Bound]) -> list[Bound]:
@@ -81,29 +69,3 @@ def _support(v: int, law: Law) -> list[Inequality]:
     if math.isfinite(high):
         out.append(({v: -ONE}, exact(high), not law.discrete))
     return out
-
-
-def _distinct(rows: Iterable[Inequality]) -> list[Inequality]:
-    seen: dict[object, Inequality] = {}
-    for terms, constant, strict in rows:
-        lead = abs(next(iter(sorted(terms.items())))[1])
-        scaled = {v: c / lead for v, c in terms.items()}
-        key = (tuple(sorted(scaled.items())), constant / lead, strict)
-        seen.setdefault(key, (scaled, constant / lead, strict))
-    return list(seen.values())
-
-
-def _cheapest(rows: list[Inequality]) -> int:
-    def price(v: int) -> int:
-        up = sum(1 for r in rows if r[0].get(v, 0) > 0)
-        down = sum(1 for r in rows if r[0].get(v, 0) < 0)
-        return up * down - up - down
-
-    return min(sorted({v for r in rows for v in r[0]}), key=price)
-
-
-def _combined(a: Inequality, b: Inequality, v: int) -> Inequality:
-    """The sum of two inequalities in which the variable cancels."""
-    x, y = -b[0][v], a[0][v]
-    terms = {w: x * a[0].get(w, 0) + y * b[0].get(w, 0) for w in {*a[0], *b[0]} if w != v}
-    return {w: c for w, c in terms.items() if c}, x * a[1] + y * b[1], a[2] or b[2]

@@ -18,14 +18,14 @@ from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.cases import Constant, conditions_case, expand
 from dpest.exact.inference.component import components
 from dpest.exact.inference.eliminate import eliminate
-from dpest.lang.nodes import Draw, Linear, Node, children, draws_of, is_node
+from dpest.lang.nodes import Draw, Linear, Node, ancestors, draws_of
 from dpest.lang.origins import root
 from dpest.lang.points import listed_points
 from dpest.lang.substitute import substituted
 from dpest.laws.discrete import Atoms
 from dpest.numerics.links import Links
 from dpest.numerics.logspace import log_sum
-from dpest.numerics.rationals import Rational, common_measure, exact
+from dpest.numerics.rationals import Rational, common_measure, exact, is_number
 from dpest.trace.explore import Path, Trace
 from dpest.trace.literal import Literal
 from dpest.trace.outputs import Flat
@@ -105,18 +105,7 @@ def has_few_points(node: Node) -> bool:
 
 def elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
     """The draws that the outputs use in any other way."""
-    seen: set[int] = set()
-    found: set[int] = set()
-    stack = [x for x in leaves if is_node(x)]
-    while stack:
-        node = stack.pop()
-        if id(node) in seen or id(node) in candidates:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Draw):
-            found.add(id(node))
-        stack.extend(x for x in children(node) if is_node(x))
-    return found
+    return {id(node) for node in ancestors(*leaves, without=candidates) if isinstance(node, Draw)}
 
 
 def _groups(candidates: Sequence[Node]) -> Iterator[list[Node]]:
@@ -190,7 +179,7 @@ def outcomes_of(group: list[Node]) -> tuple[dict[tuple[Any, ...], float], float]
     error = _ROUNDING
     for case in cases:
         values = tuple(x.value for x in case.values if isinstance(x, Constant))
-        if len(values) < len(group) or not all(isinstance(v, int | float) and math.isfinite(v) for v in values):
+        if len(values) < len(group) or not all(map(is_number, values)):
             raise ExactRefused("a value in a sum is not a number")
         total = 0.0
         for placed in components(conditions_case(case.literals)):

@@ -70,12 +70,6 @@ class BoundedDraw:
         inner = (*self.law.kinks, *((mode,) if mode is not None else ()))
         return tuple(dict.fromkeys([*map(self.place, inner), *(e for e in (self.low, self.high) if math.isfinite(e))]))
 
-    @cached_property
-    def ends(self) -> tuple[float, float]:
-        """How far it goes."""
-        low, high = self.ends_around(np.array([self.mode]))
-        return float(low[0]), float(high[0])
-
     def ends_around(self, forced: Floats) -> tuple[Floats, Floats]:
         """How far it goes, where conditions on others force it to a place: so far beyond that place that the rest is nothing."""
         low, high = sorted(map(self.place, self.law.reach(_REACH)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
-from dpest.inputs.shown import signed_sum
+from dpest.inputs.shown import affine_text
 from dpest.lang.nodes import (
     Compare,
     Extreme,
@@ -254,10 +254,8 @@ def others_in(name: FunctionName) -> set[int]:
 
 
 def _sum_words(terms: list[tuple[Rational, str]], constant: Rational) -> str:
-    parts = [(c, text if abs(c) == 1 else f"{abs(float(c)):g}*{text}") for c, text in terms]
-    parts += [(constant, f"{abs(float(constant)):g}")] if constant else []
-    text = signed_sum(parts)
-    return text if len(parts) == 1 else f"({text})"
+    text = affine_text(terms, constant, "*")
+    return f"({text})" if len(terms) + bool(constant) > 1 else text
 
 
 def _number(x: Any) -> bool:

@@ -93,20 +93,10 @@ def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Pat
     varying = [i for i in loose if any(is_node(x[i]) or not _equal(x[i], leaves[0][i]) for x in leaves)]
     told = redundant([*left, *right], varying)
     varying = [i for i in varying if i not in told]
-    constants = tuple((i, _TOLD if i in told else x) for i, x in enumerate(leaves[0]) if i not in varying)
+    constants = tuple((i, told.get(i, x)) for i, x in enumerate(leaves[0]) if i not in varying)
     single = len(left) <= 1 and len(right) <= 1
     groups = _single(left, right, varying, measures) if single else [_group(left, right, varying, None, measures)]
     return Bucket(some.output.structure, constants, len(leaves[0]), tuple(groups))
-
-
-class _ToldText:
-    """Stands in the text of an output for a value that another one tells."""
-
-    def __repr__(self) -> str:
-        return "..."
-
-
-_TOLD = _ToldText()
 
 
 def _all_fixed(keys: tuple[tuple[Any, ...], ...]) -> bool:

@@ -20,7 +20,7 @@ from dpest.exact.loss.blocks import Block, BlockLaw
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
-from dpest.numerics.simplex import Undecided, cheapest
+from dpest.numerics.simplex import Undecided, cheapest, hold_together
 
 _MOST_COORDINATES = 4  # with more, the programs are many, and each is large
 _MOST_CELLS = 24  # of one law: pairs of them are looked at
@@ -43,13 +43,13 @@ def bounds_on_cells(block: Block) -> tuple[float, float] | None:
     """At most the loss in both directions; None where the laws are of another kind, or there is too much to look at."""
     if block.dimension > _MOST_COORDINATES:
         return None
-    left, right = _cells(block.left), _cells(block.right)
-    if left is None or right is None:
-        return None
     try:
-        return _largest(left, right), _largest(right, left)
+        left, right = _cells(block.left), _cells(block.right)
     except Undecided:
         return None
+    if left is None or right is None:
+        return None
+    return _largest(left, right), _largest(right, left)
 
 
 def _cells(side: BlockLaw) -> list[_CellLaw] | None:
@@ -104,7 +104,14 @@ def _named(e: Expr, names: dict[int, int]) -> Expr:
 
 
 def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
-    """At most ln of own over other, everywhere; raises `Undecided` where it cannot be told."""
+    """At most ln of own over other, everywhere; infinite where it has no bound, or none is found."""
+    try:
+        return _largest_of_all(own, other)
+    except Undecided:
+        return math.inf
+
+
+def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
     for a, b in itertools.combinations(own, 2):
         if _has_inside((*a.bounds, *b.bounds)):
             raise Undecided  # two densities are added
@@ -174,18 +181,7 @@ def _greatest(goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequenc
 def _has_inside(bounds: Sequence[Expr]) -> bool:
     """Whether a cell holds more than a boundary."""
     spend_steps(_PROGRAM_STEPS)
-    if any(not e.terms and e.constant < 0 for e in bounds):
-        return False
-    rows = [e for e in bounds if e.terms]
-    if not rows:
-        return True
-    names = sorted({v for e in rows for v, _ in e.terms})
-    at = {v: i for i, v in enumerate(names)}
-    d = len(names)
-    table = [({at[v]: c for v, c in e.terms} | {d: -ONE}, -e.constant, False) for e in rows]
-    table.append(({d: -ONE}, -ONE, False))  # the margin is 1 at most
-    found = cheapest([ZERO] * d + [-ONE], [None] * (d + 1), table)
-    return found is not None and found[d] > 0
+    return hold_together((dict(e.terms), e.constant, bool(e.terms)) for e in bounds)
 
 
 def _is_covered(cell: Sequence[Expr], others: Sequence[Sequence[Expr]]) -> bool:

@@ -3,27 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from dpest.lang.nodes import Draw, Linear, Rounded, combine, is_node, linear
+from dpest.inputs.shown import affine_text
+from dpest.lang.nodes import Draw, Linear, Rounded, Rounding, combine, is_node, linear
 from dpest.numerics.rationals import ZERO, Rational
 from dpest.trace.explore import Path
 
-Told = tuple[int, Any, Rational, Rational, Rational, Rational]
+
+@dataclass(frozen=True)
+class Told:
+    """Stands for an output that another one tells: factor * rounding(slope * other + shift) + offset."""
+
+    place: int  # of the other one
+    rounding: Rounding
+    factor: Rational
+    offset: Rational
+    slope: Rational
+    shift: Rational
+
+    def words(self, other: str) -> str:
+        """The output in terms of the other one."""
+        inside = affine_text([(self.slope, other)], self.shift, "*")
+        return affine_text([(self.factor, f"{self.rounding.value}({inside})")], self.offset, "*")
+
+    def __repr__(self) -> str:
+        return "..."
 
 
-def redundant(paths: Sequence[Path], positions: Sequence[int]) -> set[int]:
+def redundant(paths: Sequence[Path], positions: Sequence[int]) -> dict[int, Told]:
     """Positions whose value is the same function of another released value on every path, under both inputs."""
-    out: set[int] = set()
+    out: dict[int, Told] = {}
     for i in positions:
-        ways = [_function_of(path.output.leaves, i, positions) for path in paths]
-        if ways and ways[0] is not None and all(way == ways[0] for way in ways):
-            out.add(i)
+        ways = {_function_of(path.output.leaves, i, positions) for path in paths}
+        way = ways.pop() if len(ways) == 1 else None
+        if way is not None:
+            out[i] = way
     return out
 
 
 def _function_of(leaves: Sequence[Any], i: int, positions: Sequence[int]) -> Told | None:
-    """(j, rounding, factor, offset, slope, shift): leaf i is factor * rounding(slope * leaf j + shift) + offset; or None."""
+    """How leaf i follows from another one; None where it does not."""
     if not is_node(leaves[i]):
         return None
     value = linear(leaves[i])
@@ -38,7 +59,7 @@ def _function_of(leaves: Sequence[Any], i: int, positions: Sequence[int]) -> Tol
         slope = dict(inner.terms).get(other.terms[0][0], ZERO) / other.terms[0][1] if other.terms else ZERO
         gap = combine(inner, other, -slope)
         if slope and not gap.terms and surely_real(other):
-            return j, node.rounding, factor, value.constant, slope, gap.constant
+            return Told(j, node.rounding, factor, value.constant, slope, gap.constant)
     return None
 
 

@@ -33,7 +33,7 @@ from dpest.exact.loss.ratio import ratio_sides
 from dpest.laws.law import Continuous
 from dpest.numerics.linear import Matrix, identity
 from dpest.numerics.logspace import Floats
-from dpest.numerics.rationals import ONE, ZERO
+from dpest.numerics.rationals import ONE, ZERO, is_number
 from dpest.trace.columns import constant_key
 
 NO_COORDINATES = Frame((), ())
@@ -91,9 +91,7 @@ def _shape(case: Expansion, lattice: set[int]) -> tuple[Any, ...]:
 
 
 def _is_number(x: Any) -> bool:
-    if not isinstance(x, Constant):
-        return True
-    return isinstance(x.value, int | float) and math.isfinite(x.value)
+    return not isinstance(x, Constant) or is_number(x.value)
 
 
 def _arrangements(shape: tuple[Any, ...], exchange: list[int]) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.cells_of_space import bounds_on_cells
+from dpest.exact.loss.cover import as_good_as
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, capped, logs_at, of_one_output
@@ -70,11 +71,19 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
     if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return moved_vector(block) or capped(on_space(block, worth, most), bounds_on_cells(block))
+        return moved_vector(block) or _searched_on_space(block, worth, most)
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))
     return found
+
+
+def _searched_on_space(block: Block, worth: Ends, most: Ends) -> BothWays:
+    """What a search shows, with an upper end on cells of the space where one is open and worth the work."""
+    found = on_space(block, worth, most)
+    ways = zip((found.forward, found.backward), worth, most, strict=True)
+    is_wanted = any(sup.lower < sup.upper and least < math.inf and not as_good_as(sup.lower, top) for sup, least, top in ways)
+    return capped(found, bounds_on_cells(block)) if is_wanted else found
 
 
 def _known_support(block: Block, found: BothWays) -> BothWays:

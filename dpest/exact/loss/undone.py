@@ -17,7 +17,7 @@ from dpest.inputs.shown import show
 from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Rounded, Where, is_node, linear, scaled
 from dpest.lang.spans import is_smooth
 from dpest.numerics.elementary import RECIPROCAL, Elementary, Kind
-from dpest.numerics.rationals import Rational
+from dpest.numerics.rationals import Rational, is_number
 from dpest.trace.explore import Path, Trace
 from dpest.trace.outputs import Flat
 
@@ -153,7 +153,7 @@ def _safe(leaves: Sequence[Any]) -> bool:
 
 
 def _numbers(leaves: Sequence[Any]) -> bool:
-    return any(_number(x) for leaf in leaves for x in _branches(leaf))
+    return any(is_number(x) for leaf in leaves for x in _branches(leaf))
 
 
 def _layer(x: Any) -> Layer | None:
@@ -167,7 +167,7 @@ def _layer(x: Any) -> Layer | None:
             return Layer(function, _sign(c), 0 * c)
         case Function(function=function) if c == 1 and not k:
             return Layer(function, c, k)
-        case Quotient(left=left, right=right) if not k and _number(left) and left and is_smooth(right):
+        case Quotient(left=left, right=right) if not k and is_number(left) and left and is_smooth(right):
             return Layer(RECIPROCAL, c / c, k)
         case Function() | Quotient() | Where() if c != 1 or k:
             return Layer(None, c, k)
@@ -184,7 +184,7 @@ def _inner(x: Any) -> Any:
             return _absorbed(function, value, abs(c))
         case Function(value=value) if c == 1 and not k:
             return value
-        case Quotient(left=left, right=right) if not k and _number(left) and left and is_smooth(right):
+        case Quotient(left=left, right=right) if not k and is_number(left) and left and is_smooth(right):
             return scaled(linear(right), 1 / (c * linear(left).constant))
     return node
 
@@ -226,10 +226,6 @@ def _sign(c: Rational) -> Rational:
     return c / abs(c)
 
 
-def _number(x: Any) -> bool:
-    return isinstance(x, int | float) and math.isfinite(x)
-
-
 @dataclass(frozen=True)
 class Dressed:
     """Outputs with what was taken off them, by place: texts of the ones that are open, numbers of the others."""
@@ -251,7 +247,7 @@ class Dressed:
     def value(self, place: int, since: int = 0) -> float:
         """An output as a number; not a number where it is none, or open."""
         x = self.inside[place]
-        value = float(x) if isinstance(x, int | float) and math.isfinite(x) else math.nan
+        value = float(x) if is_number(x) else math.nan
         for layer in self._around(place, since):
             if isinstance(layer, Beside):
                 value = layer.value(value, partial(self._seen, dict(layer.since), self.value))

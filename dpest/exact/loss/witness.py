@@ -16,6 +16,7 @@ from dpest.exact.loss.compare import Loss, StratumLoss
 from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.line import line_kinks
 from dpest.exact.loss.logs import Sup
+from dpest.exact.loss.redundant import Told
 from dpest.exact.loss.shift import release
 from dpest.exact.loss.undone import Dressed
 from dpest.inputs.shown import LONG, show, signed_sum
@@ -63,6 +64,7 @@ def describe(loss: Loss, swapped: bool) -> OutputEvent | None:
         log_p, log_q = log_p + told.log_p, log_q + told.log_q
         measure = "density" if told.density else measure
         limit = limit or told.limit
+    leaves = [Name(x.words(repr(leaves[x.place]))) if isinstance(x, Told) else x for x in leaves]
     dressed = Dressed(loss.bucket.layers, [x.letter if isinstance(x, Name) else x for x in leaves])
     for i in loss.bucket.layers:
         leaves[i] = _with_layers(dressed, i, leaves[i])

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.exact.proof.presolve import Contradicted, Presolved, completed
+from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import ZERO, Rational, exact
 from dpest.numerics.simplex import Undecided, cheapest
 
@@ -59,6 +60,7 @@ class Program:
 
     def solve(self) -> list[Rational] | None:
         """A cheapest point, exact and checked; None where there is none, or none that could be made exact."""
+        spend_steps(1 + sum(len(terms) for terms, _, _ in self.rows))  # an entry takes 3 to 25 microseconds
         if any(not terms and (bound != 0 if equality else bound > 0) for terms, bound, equality in self.rows):
             return None
         if not self.costs:

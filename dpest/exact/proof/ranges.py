@@ -1,62 +1,15 @@
-"""How large an expression of inputs can be, and by how much it changes between adjacent inputs, in rational arithmetic."""
+"""By how much an expression of inputs changes between adjacent inputs, in rational arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from dpest.lang.nodes import (
-    All,
-    ArgExtreme,
-    Compare,
-    Draw,
-    Extreme,
-    Function,
-    Linear,
-    Not,
-    Pick,
-    Product,
-    Relation,
-    Rounded,
-    Rounding,
-    Where,
-    ancestors,
-    is_node,
-)
+from dpest.lang.nodes import Compare, Draw, Extreme, Linear, Relation, Rounded, Rounding, Where, ancestors, is_node
 from dpest.lang.nodes import linear as as_linear
-from dpest.numerics.elementary import Elementary, Kind
-from dpest.numerics.ranges import ANYTHING, NOTHING, Range, both, ends, hull, largest_of, product, smallest_of, total
+from dpest.lang.spans import span
+from dpest.numerics.ranges import ANYTHING, NOTHING, Range, both, hull, total
 from dpest.numerics.rationals import ONE, ZERO, ceil, exact, floor
-
-
-def range_of(node: Any) -> Range:
-    """An interval that holds every value of an expression of inputs."""
-    match node:
-        case Draw(law=law):
-            return ends(*law.support)
-        case Linear(terms=terms, constant=constant):
-            return total(((range_of(n), c) for n, c in terms), constant)
-        case Compare() | Not() | All():
-            return ZERO, ONE
-        case Extreme(pick=pick, values=values):
-            return (largest_of if pick is Pick.MAX else smallest_of)([range_of(v) for v in values])
-        case ArgExtreme(values=values):
-            return ZERO, exact(len(values) - 1)
-        case Rounded(value=value):
-            low, high = range_of(value)
-            return (None if low is None else exact(floor(low))), (None if high is None else exact(ceil(high)))
-        case Where(yes=yes, no=no):
-            return hull([range_of(yes), range_of(no)])
-        case Product(left=left, right=right):
-            low, high = product(range_of(left), range_of(right))
-            # A square is not negative, and the largest product of two ends is the larger square.
-            return (ZERO if left is right and (low is None or low < 0) else low), high
-        case Function(function=function, value=value):
-            return _image(function, range_of(value))
-        case int() | float():
-            return exact(node), exact(node)
-        case _:
-            return ANYTHING
 
 
 def change_of(node: Any, moved: Mapping[int, Range]) -> Range:
@@ -85,7 +38,7 @@ def change_of(node: Any, moved: Mapping[int, Range]) -> Range:
             change = (-ONE if falls else ZERO), (ONE if rises else ZERO)
         case _:
             change = ANYTHING
-    low, high = range_of(node)
+    low, high = span(node, off=0)
     if low is None or high is None:
         return change
     return both((low - high, high - low), change) or change
@@ -110,16 +63,3 @@ def _rounded(change: Range, rounding: Rounding) -> Range:
         up = None if high is None else ZERO if high <= 0 else exact(floor(high) + 1)
         return down, up
     return (None if low is None else exact(floor(low))), (None if high is None else exact(ceil(high)))
-
-
-def _image(function: Elementary, within: Range) -> Range:
-    """The values of a function of one number: whole powers of the ends, else all that it can ever be."""
-    low, high = within
-    first, last = function.domain
-    low = first if low is None or (first is not None and low < first) else low
-    high = last if high is None or (last is not None and high > last) else high
-    exponent = function.parameter
-    if function.kind not in (Kind.POWER, Kind.ODD) or exponent is None or exponent < 1 or exponent.denominator != 1:
-        return function.range
-    power = int(exponent)
-    return (None if low is None else low**power), (None if high is None else high**power)

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import ExactRefused
-from dpest.exact.proof.ranges import range_of
 from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, ancestors, combine, is_integral, is_node, linear
 from dpest.lang.signature import making, written_out
+from dpest.lang.spans import span
 from dpest.lang.substitute import rebuilt
 from dpest.laws.law import Discrete, Rng
 from dpest.numerics.logspace import Floats
@@ -125,7 +125,7 @@ class Symbols:
     def _symbol(self, node: Node) -> Draw:
         key = making(node)
         if key not in self._known:
-            law = UnknownInput(f"u{len(self.derived) + 1}", *floats(range_of(node)), is_integral(node))
+            law = UnknownInput(f"u{len(self.derived) + 1}", *floats(span(node, off=0)), is_integral(node))
             self._known[key] = Draw(law)
             self.inputs.append(self._known[key])
             self.derived.append(node)

@@ -21,7 +21,7 @@ from dpest.exact.proof.regions import Region, Row
 from dpest.exact.proof.upper import Traced, Upper
 from dpest.lang.nodes import Linear, Rounded, ancestors, children, linear
 from dpest.laws.law import Continuous
-from dpest.numerics.rationals import ZERO, Rational
+from dpest.numerics.rationals import ZERO, Rational, is_number
 
 # Distances in units of the widest noise. Exponentially small terms are below 1e-9 at 30; power laws need more. At 0 all
 # conditions are even: sums of maxima lose most there, and spread inputs come near it only far out in the tails.
@@ -310,7 +310,7 @@ def landmarks(traced: Traced) -> list[float]:
     for node in ancestors(*traced.symbols.derived):
         if isinstance(node, Linear) and len(node.terms) == 1:
             out.add(-float(node.constant) / float(node.terms[0][1]))
-        out.update(float(x) for x in children(node) if isinstance(x, int | float) and math.isfinite(x))
+        out.update(float(x) for x in children(node) if is_number(x))
         if isinstance(node, Rounded):  # halves are rounded to the even side: up from one, down from the next
             inner = linear(node.value)
             out.update(float((Rational(1, 2) - inner.constant) / c) for _, c in inner.terms[:1])

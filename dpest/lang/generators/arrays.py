@@ -10,7 +10,7 @@ import numpy as np
 from dpest.lang.dist import Dist, typed, unwrap, wrap
 from dpest.lang.elementary import ELEMENTARY
 from dpest.lang.extremes import clipped, extreme
-from dpest.lang.generators.open_arrays import OPENING, OpenArray, is_random
+from dpest.lang.generators.open_arrays import OPENING, OpenArray, has_noise, is_random
 from dpest.lang.narrow import checked
 from dpest.lang.nodes import Pick
 from dpest.lang.plain_numbers import PlainNumber, marked
@@ -82,7 +82,7 @@ def _one_by_one(real: Any) -> Any:
             return real(x, *rest, **options)
         if isinstance(x, OpenArray) and not is_random(x):
             return real(x)
-        return np.frompyfunc(lambda v: real(v if _noisy(v) else float(v)), 1, 1)(boxed(x))
+        return np.frompyfunc(lambda v: real(v if has_noise(v) else float(v)), 1, 1)(boxed(x))
 
     function.__name__ = function.__qualname__ = real.__name__
     return function
@@ -94,14 +94,10 @@ def _rounding(real: Any) -> Any:
     def function(x: Any, decimals: int = 0, *rest: Any, **options: Any) -> Any:
         if RUN.get() is None or rest or options or not isinstance(x, np.ndarray | list | tuple) or not _held(x):
             return real(x, decimals, *rest, **options)
-        return np.frompyfunc(lambda v: real(float(v), decimals) if not _noisy(v) else round(v, decimals), 1, 1)(boxed(x))
+        return np.frompyfunc(lambda v: real(float(v), decimals) if not has_noise(v) else round(v, decimals), 1, 1)(boxed(x))
 
     function.__name__ = function.__qualname__ = real.__name__
     return function
-
-
-def _noisy(x: Any) -> bool:
-    return isinstance(x, Dist | PlainNumber)
 
 
 _SOLVE, _LEAST_SQUARES = np.linalg.solve, np.linalg.lstsq

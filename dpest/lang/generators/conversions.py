@@ -16,7 +16,7 @@ import numpy as np
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.nodes import All, Compare, Linear, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
-from dpest.lang.reach import reach
+from dpest.lang.spans import reach
 from dpest.numerics.rationals import ONE, ZERO
 
 

@@ -96,7 +96,7 @@ class OpenArray(np.ndarray[Any, Any]):
         """The elements rounded as Python's `round` does it, which is as NumPy does."""
         if out is not None or not is_random(self):
             return opened(native(self).round(decimals, out=out))
-        return opened(_each(lambda x: round(x if _has_noise(x) else float(x), decimals), _objects(self)))
+        return opened(_each(lambda x: round(x if has_noise(x) else float(x), decimals), _objects(self)))
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         """The elements as numbers of another kind; random ones as Python's `int` and `float` have them."""
@@ -169,15 +169,16 @@ def _all_whole(x: Any) -> bool:
     return all(is_integral(v.node) if isinstance(v, Dist) else isinstance(v, int | np.integer) for v in items)
 
 
-def _has_noise(x: Any) -> bool:
+def has_noise(x: Any) -> bool:
+    """Whether a value is random, or a plain number that stands for a random one."""
     return isinstance(x, Dist | PlainNumber)
 
 
 def is_random(x: Any) -> bool:
     """Whether random values, or the plain ones that stand for them, are among the elements."""
     if isinstance(x, np.ndarray):
-        return x.dtype == object and any(map(_has_noise, x.ravel().tolist()))
-    return any(map(is_random, x)) if isinstance(x, list | tuple) else _has_noise(x)
+        return x.dtype == object and any(map(has_noise, x.ravel().tolist()))
+    return any(map(is_random, x)) if isinstance(x, list | tuple) else has_noise(x)
 
 
 def _mapped(x: Any, change: Callable[[Any], Any]) -> Any:

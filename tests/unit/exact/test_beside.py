@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpest
 from dpest.errors import DpestError
+from dpest.exact.loss.beside import Beside, FunctionName, Undoing, others_in
+from dpest.lang.nodes import Pick
+from dpest.numerics.elementary import EXP
+from dpest.numerics.rationals import ONE, ZERO, exact
 
 Program = Callable[[Any], Any]
 PAIR = ((3.0, 2.0, 1.0), (2.0, 2.5, 1.0))
@@ -128,6 +133,84 @@ def test_witnesses_are_written_with_the_outputs_that_undo_them() -> None:
     assert "'mean': (x / y), 'n': y" in str(found.witness)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "same"),
+    [
+        (lambda a, b: dpest.maximum(np.exp(a), np.exp(b)), dpest.maximum),
+        (lambda a, b: dpest.maximum(0.5**a, 0.5**b), dpest.minimum),
+        (lambda a, b: dpest.minimum(0.5**a, 0.5**b), dpest.maximum),
+        (lambda a, b: dpest.where(b > 0, np.exp(a), np.exp(b)), lambda a, b: dpest.where(b > 0, a, b)),
+        (lambda a, b: 3 * np.exp(a) if b > 0 else 3 * np.exp(b), lambda a, b: a if b > 0 else b),
+    ],
+)
+def test_a_function_around_a_choice_tells_what_is_chosen(outputs: Callable[..., Any], same: Callable[..., Any]) -> None:
+    def asked(function: Callable[..., Any]) -> Any:
+        # The two move against each other, so that the largest and the smallest lose 0.96 and 0.75.
+        return dpest.estimate(lambda x: function(x + dpest.laplace(1), -1 - x / 2 + dpest.laplace(2)), (0.0, 1.0), method="exact")
+
+    found, known = asked(outputs), asked(same)
+    assert known.upper - known.lower < 1e-6
+    assert found.lower - 1e-9 <= known.upper
+    assert known.lower <= found.upper + 1e-9
+    assert found.upper - found.lower < 1e-6
+
+
+def test_the_largest_of_values_of_different_functions() -> None:
+    """max(e^a, e^b - 1), by its density written out on a fine grid: 0.79, where max(a, b) has 0.75."""
+
+    def mechanism(x: float) -> Any:
+        return dpest.maximum(np.exp(x + dpest.laplace(1)), np.expm1(1 - x / 2 + dpest.laplace(2)))
+
+    found = dpest.estimate(mechanism, (0.0, 1.0), method="exact")
+    y = np.exp(np.linspace(-14, 14, 40_001))
+    logs = []
+    for x in (0.0, 1.0):
+        a, b = stats.laplace(x, 1), stats.laplace(1 - x / 2, 2)
+        u, v = np.log(y), np.log1p(y)
+        logs.append(np.log(a.pdf(u) / y * b.cdf(v) + a.cdf(u) * b.pdf(v) / (1 + y)))
+    truth = float(np.abs(logs[0] - logs[1]).max())
+    assert truth - 1e-5 <= found.upper
+    assert found.lower <= truth + 1e-5
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda z: 2 * np.exp(z) + 1, "(2*exp(x) + 1)"),
+        (lambda z: -2 * np.exp(z), "-exp(x)"),  # the factor is in x
+        (np.tanh, "tanh(x)"),
+        (lambda z: 2 * np.tanh(z), "2*tanh(x)"),
+        (lambda z: np.exp(np.tanh(z) / 2), "exp(0.5*tanh(x))"),
+    ],
+)
+def test_witnesses_show_the_functions_around_a_value(function: Callable[[Any], Any], words: str) -> None:
+    found = dpest.estimate(lambda x: function(x + dpest.laplace(1)), (0.0, 1.0), method="exact")
+    assert found.lower <= 1 <= found.upper
+    assert str(found.witness).startswith(f"output == {words} with x")
+
+
+@pytest.mark.parametrize(("function", "truth"), [(np.exp, math.log(1.5)), (lambda z: np.exp(z) ** 3, math.log(1.5) / 3)])
+def test_a_factor_goes_into_the_function(function: Callable[[Any], Any], truth: float) -> None:
+    """c e^z = e^(z + ln c): factors of 2 and 3 are ln 1.5 apart."""
+    found = dpest.estimate(lambda x: x * function(dpest.laplace(1)), (2.0, 3.0), method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("outputs", "words"),
+    [
+        (lambda z: (np.floor(z), z), "output == (floor(x), x) with x <= 0"),
+        (lambda z: (z, 3 - 2 * np.ceil(z / 2 + 1)), "output == (x, -2*ceil(0.5*x + 1) + 3) with x <= 0"),
+        (lambda z: (math.exp(math.floor(z)), z), "output == (exp(floor(x)), x) with x <= 0"),
+    ],
+)
+def test_an_output_that_another_one_tells_is_written_with_it(outputs: Program, words: str) -> None:
+    found = dpest.estimate(lambda x: outputs(x + dpest.laplace(1)), (0.0, 1.0), method="exact")
+    assert found.lower <= 1 <= found.upper
+    assert str(found.witness).startswith(words + ":")
+
+
 def test_a_number_beside_a_function_is_shown_as_it_is() -> None:
     def program(x: float) -> Any:
         return math.exp(dpest.laplace(5)) if dpest.laplace(1) + x > -2 else 5.0
@@ -145,3 +228,34 @@ def test_a_quotient_and_its_remainder_tell_the_whole_number(apart: Program) -> N
     assert found.upper - found.lower < 1e-9
     low, high = found.delta(0.0).lower, found.delta(0.0).upper  # P(k <= 7) less P(k <= 6), around 7
     assert low - 1e-9 <= math.tanh(0.25) <= high + 1e-9
+
+
+A: FunctionName = ("outputs", ((0, ONE),), ZERO)
+B: FunctionName = ("outputs", ((1, -ONE), (2, exact(2))), exact(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words", "about"),
+    [
+        (("number", exact(2.5)), lambda a, b, c: 2.5, "2.5", set()),
+        (A, lambda a, b, c: a, "a", {0}),
+        (B, lambda a, b, c: 3 - b + 2 * c, "(-b + 2*c + 3)", {1, 2}),
+        (("sum", ((A, exact(-2)), (B, ONE)), exact(-1)), lambda a, b, c: -2 * a + 3 - b + 2 * c - 1, None, {0, 1, 2}),
+        (("node", Undoing.TIMES, A, B), lambda a, b, c: a * (3 - b + 2 * c), "(a * (-b + 2*c + 3))", {0, 1, 2}),
+        (("node", Undoing.OVER, B, A), lambda a, b, c: (3 - b + 2 * c) / a if a else math.nan, "((-b + 2*c + 3) / a)", {0, 1, 2}),
+        (("node", Pick.MAX, A, ("number", ONE)), lambda a, b, c: max(a, 1), "max(a, 1)", {0}),
+        (("node", Pick.MIN, A, ("number", ONE)), lambda a, b, c: min(a, 1), "min(a, 1)", {0}),
+        (("node", EXP, A), lambda a, b, c: math.exp(a), "exp(a)", {0}),
+    ],
+)
+def test_functions_of_other_outputs(name: FunctionName, value: Callable[..., float], words: str | None, about: set[int]) -> None:
+    assert others_in(name) == about
+    for numbers in ((1.5, -2.0, 4.0), (0.0, 1.0, 1.0), (-3.0, 0.5, 0.0)):
+        by = value(*numbers)
+        for step, truth in ((Undoing.PLUS, 7 + by), (Undoing.TIMES, 7 * by), (Undoing.OVER, 7 / by if by else math.nan)):
+            undone = Beside(step, name, exact(-2), exact(5))
+            assert undone.value(7.0, numbers.__getitem__) == pytest.approx(5 - 2 * truth, nan_ok=True)
+    if words is not None:
+        assert Beside(Undoing.TIMES, name, ONE, ZERO).words("x", lambda place: "abc"[place]) == f"(x * {words})"
+        assert Beside(Undoing.PLUS, name, ONE, ZERO).words("0", lambda place: "abc"[place]) == f"({words})"
+        assert Beside(Undoing.OVER, name, exact(-2), exact(5)).words("x", lambda place: "abc"[place]) == f"(-2*(x / {words}) + 5)"

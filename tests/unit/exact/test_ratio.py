@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpest
 from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed
@@ -217,3 +218,24 @@ def test_a_quotient_with_a_pole_plus_noise() -> None:
     assert shown - 1e-6 <= found.upper
     assert found.lower <= 1.0 + 1e-12
     assert found.upper - found.lower < 1e-6
+
+
+@pytest.mark.parametrize("pair", [(0.0, 1.0), (0.5, -1.0)])
+@pytest.mark.parametrize("largest", [True, False])
+def test_the_largest_of_two_reciprocals(largest: bool, pair: tuple[float, float]) -> None:
+    """By the density of max(1 / a, 1 / b) written out: it was taken for a mistake of the cases."""
+    pick = dpest.maximum if largest else dpest.minimum
+    found = dpest.estimate(lambda x: pick(1 / (x + dpest.laplace(1)), 1 / (x + dpest.laplace(2))), pair, method="exact")
+    size = np.exp(np.linspace(-5, 9, 20_001))
+    y = np.concatenate([-size, size])
+    logs = []
+    for x in pair:
+        (f, below), (g, under) = (
+            (d.pdf(1 / y) / y**2, np.where(y < 0, d.cdf(0) - d.cdf(1 / y), d.cdf(0) + d.sf(1 / y)))
+            for d in (stats.laplace(x, 1), stats.laplace(x, 2))
+        )
+        logs.append(np.log(f * under + g * below if largest else f * (1 - under) + g * (1 - below)))
+    truth = float(np.abs(logs[0] - logs[1]).max())
+    assert found.lower <= truth + 1e-3
+    assert truth <= found.upper + 1e-6
+    assert found.upper < math.inf

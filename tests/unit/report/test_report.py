@@ -115,6 +115,20 @@ def loud_far_out(x: Any) -> Any:
     return x[0] + dpest.laplace(2.0) if x[0] < 10 else x[0] + dpest.laplace(0.5)
 
 
+def test_a_proof_that_takes_too_much_work_is_left_out_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def middle(x: list[float]) -> Any:
+        return sorted(x)[1] + dpest.laplace(1)
+
+    found = dpest.estimate(middle, ([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]))
+    with_proof = entry("middle", middle, found, {}, inputs={"n": 3})
+    assert with_proof.proved is not None
+    assert with_proof.proved.lower <= 1 <= with_proof.proved.upper  # a median moves by at most as much as one number
+    monkeypatch.setattr("dpest.report.build.PROOF_WORK", 50)
+    without = entry("middle", middle, found, {}, inputs={"n": 3})
+    assert without.proved is None
+    assert without.unproved == "no proof found: it takes more than 50 steps"
+
+
 def test_source_shows_the_function_and_what_it_calls_beside_it() -> None:
     from dpest.algorithms import svt1
 

@@ -159,7 +159,13 @@ def _on_circle_where(x):
     return z % 1.0 if z > 0 else -1.0
 
 
-@pytest.mark.parametrize("mechanism", [_both, _two_remainders, _where_positive, _released_where, _on_circle_where])
+def _whole_and_smooth(x):
+    return (x + dpest.geometric(2.0) + dpest.laplace(1.0)) % 3
+
+
+@pytest.mark.parametrize(
+    "mechanism", [_both, _two_remainders, _where_positive, _released_where, _on_circle_where, _whole_and_smooth]
+)
 def test_noise_that_is_used_beside_its_remainder_is_refused(mechanism: Any) -> None:
     with pytest.raises(ExactRefused):
         _found(mechanism, (0, 1))

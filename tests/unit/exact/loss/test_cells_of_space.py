@@ -13,6 +13,14 @@ import numpy as np
 import pytest
 
 import dpest
+from dpest.exact.inference.expressions import expr, number
+from dpest.exact.inference.factors import Bound, Density, Indicator
+from dpest.exact.inference.paths import trace
+from dpest.exact.loss.cells_of_space import _CellLaw, _with
+from dpest.exact.loss.cells_of_space import _largest as largest_ratio
+from dpest.exact.loss.compare import compare
+from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
+from dpest.numerics.rationals import ONE, ZERO, exact
 
 _GRID = np.unique(np.concatenate([np.linspace(-12, 12, 481), [-4000.0, -400.0, 400.0, 4000.0]]))
 
@@ -94,6 +102,105 @@ def test_noise_with_an_end_on_one_cell_only_proves_an_infinite_loss() -> None:
 
     r = dpest.estimate(mechanism, (0.0, 1.0), method="exact")
     assert r.upper == math.inf
+
+
+@pytest.mark.parametrize(
+    "noise", [lambda: dpest.uniform(0.0, 3.0), lambda: dpest.exponential(1.5), lambda: -dpest.exponential(0.5)]
+)
+def test_noise_with_ends_that_are_the_same_for_both_inputs(noise: Callable[[], Any]) -> None:
+    def mechanism(x):
+        y = x + dpest.laplace(1.0)
+        if y > 0:
+            return y, 2 * y + noise()
+        return y, x + dpest.laplace(2.0)
+
+    # Above 0 the first output alone tells, at most 1; below, it tells 1 and the second one up to 1/2.
+    _asked(mechanism, (0.0, 1.0), 1.5)
+
+
+@pytest.mark.parametrize(
+    ("noise", "truth"),
+    [
+        (lambda x: dpest.laplace(1.0 + x), math.log(2)),  # at 0: e^-|z| / 2 over e^-(|z| / 2) / 4
+        (lambda x: dpest.exponential(1.0 + x), math.log(2)),
+        (lambda x: dpest.uniform(0.0, 1.0 + 2 * x), math.log(3)),
+    ],
+)
+def test_noise_of_another_scale_has_a_bound_in_one_direction(noise: Callable[[float], Any], truth: float) -> None:
+    def mechanism(x):
+        y = x + dpest.laplace(1.0)
+        if y > 0:
+            return y, 2 * y + dpest.laplace(1.0)
+        return y, noise(x)
+
+    found = compare(trace(mechanism, 0.0, {}), trace(mechanism, 1.0, {}))
+    # Below 0 the first output tells 1 more.
+    assert found.forward.lower <= 1 + truth + 1e-9
+    assert 1 + truth - 1e-9 <= found.forward.upper
+    assert found.forward.upper - found.forward.lower < 1e-6
+    assert found.backward.upper == math.inf
+
+
+def test_factors_of_a_cell() -> None:
+    """Each kind at places in and out of its cell, against the factor itself."""
+    empty = _CellLaw(-0.5, number(ZERO), (), ())
+    place = expr(((-1, exact(2)), (-2, -ONE)), exact(-1))
+    factors = [Density(law, place) for law in (Laplace(1.5), Exponential(0.5), Uniform(-1.0, 2.0))]
+    for factor in [*factors, Indicator(Bound(place))]:
+        cell = _with(empty, factor, {-1: -1, -2: -2}, 3)
+        assert cell is not None
+        for y in ((0.5, -1.0), (1.0, 0.25), (-2.0, 3.0), (4.0, 1.0)):
+            values = {-1: np.array(y[0]), -2: np.array(y[1])}
+            inside = all(float(e.at(values)) >= 0 for e in cell.bounds)
+            truth = -0.5 + 3 * float(factor.log(values)[0])
+            sizes = sum(float(w) * abs(float(e.at(values))) for e, w in cell.sizes)
+            told = cell.constant + float(cell.slope.at(values)) - sizes if inside else -math.inf
+            assert told == pytest.approx(truth, abs=1e-12)
+
+
+def _line(law: Any, weight: float, offset: float = 0.0) -> _CellLaw:
+    """weight * the density of a draw at y - offset."""
+    cell = _with(_CellLaw(math.log(weight), number(ZERO), (), ()), Density(law, expr(((-1, ONE),), -exact(offset))), {-1: -1}, 1)
+    assert cell is not None
+    return cell
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "truth"),
+    [
+        ([_line(Laplace(1.0), 0.5)], [_line(Laplace(1.0), 0.25, 1.5)], 1.5 + math.log(2)),
+        ([_line(Laplace(1.0), 1.0)], [_line(Laplace(2.0), 1.0, 1.0)], 0.5 + math.log(2)),
+        ([_line(Laplace(2.0), 1.0)], [_line(Laplace(1.0), 1.0)], math.inf),
+        ([_line(Uniform(0.0, 1.0), 1.0)], [_line(Uniform(-1.0, 3.0), 0.5)], math.log(8)),
+        ([_line(Uniform(0.0, 1.0), 1.0)], [_line(Uniform(0.5, 3.0), 1.0)], math.inf),
+        ([_line(Exponential(1.0), 1.0)], [_line(Exponential(4.0), 1.0)], math.log(4)),
+        ([_line(Exponential(1.0), 0.3)], [_line(Uniform(0.0, 2.0), 1.0), _line(Exponential(1.0), 1.0, 2.0)], math.log(0.6)),
+        ([_line(Laplace(1.0), 0.5), _line(Laplace(1.0), 0.5)], [_line(Laplace(1.0), 1.0)], math.inf),  # two are added
+    ],
+)
+def test_the_largest_ratio_of_cells(own: list[_CellLaw], other: list[_CellLaw], truth: float) -> None:
+    assert largest_ratio(own, other) == pytest.approx(truth, abs=1e-10)
+    assert largest_ratio(own, other) >= truth
+
+
+def test_factors_that_are_numbers_or_of_another_kind() -> None:
+    empty = _CellLaw(-0.5, number(ZERO), (), ())
+    cell = _with(empty, Density(Laplace(1.0), number(exact(2))), {}, 3)
+    assert cell is not None
+    assert cell.constant == pytest.approx(-0.5 - 3 * (2 + math.log(2)))
+    assert _with(empty, Density(Gaussian(1.0), expr(((-1, ONE),), ZERO)), {-1: -1}, 1) is None
+
+
+def test_laws_that_are_several_cells_at_one_place_are_left_open() -> None:
+    def mechanism(x):
+        y = x + dpest.laplace(1.0)
+        return y, (y if dpest.laplace(1.0) > x else 2 * y) + dpest.laplace(1.0)
+
+    r = dpest.estimate(mechanism, (0.0, 1.0), method="exact")
+    assert r.lower <= r.epsilon <= r.upper
+    # At most 1 by the first output, 1 by the coin: what a mixture of two densities adds is not more than its larger part.
+    assert r.lower <= 2.0 + 1e-9
+    assert r.upper >= 1.0
 
 
 @pytest.mark.parametrize("seed", range(6))
