@@ -215,6 +215,8 @@ class Dist(HasLaw, Bits, NotPlain):
             raise UnsupportedOperation(f"{shown(base)} ** x for a random x needs a positive base")
         return 1.0 if value == 1 else Dist(exponential(value, self.node))
 
+    conjugate = __pos__  # numpy.var asks each element of an array of objects for it
+
     def __abs__(self) -> Dist:
         return Dist(absolute(self.node))
 
@@ -357,7 +359,7 @@ def _applied(ufunc: Any, plain: tuple[Any, ...]) -> Any:
 
 
 # numpy.exp and its like call a method of that name on each element of an array of objects.
-for _name in ("rint", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
+for _name in ("rint", "fabs", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
     setattr(Dist, _name, partialmethod(lambda self, ufunc: _ufunc(ufunc, (self,)), getattr(np, _name)))
 
 

@@ -26,6 +26,7 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.lang.reach import reach
 from dpest.laws.discrete import Atoms, Whole
+from dpest.laws.law import Discrete
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, exact
 
@@ -58,17 +59,36 @@ def has_listed_points(node: Any) -> bool:
     return listed_points(node) is not None
 
 
-def is_counted(value: Any) -> bool:
-    """Whether a value is a Python int with listed points, and not a float or a truth value that only counts as one."""
+def number_with_text(value: Any) -> int | float | None:
+    """The value's number on this path with its type, forking the run; None where points or type are not known.
+
+    What was computed from whole numbers alone is an int, what can never be whole is a float: 1, 1.0 and True have different
+    texts, and `1 ^ (u < p)` may be either of two.
+    """
     node = value.node
-    return is_node(node) and not _is_truth(node) and _of_whole_numbers(node) and has_listed_points(node)
+    points = listed_points(node)
+    if not is_node(node) or _is_truth(node) or (points is None and not _is_short(node)):
+        return None
+    if _of_whole_numbers(node):
+        return int(value._point())
+    single = isinstance(node, Draw) or (isinstance(node, Linear) and len(node.terms) == 1 and isinstance(node.terms[0][0], Draw))
+    if points is None or not single or any(x.denominator == 1 for x in points):
+        return None
+    return float(value._point())
+
+
+def _is_short(node: Any) -> bool:
+    """Whether a value is a draw of a few whole numbers whose law does not list them."""
+    return isinstance(node, Draw) and isinstance(node.law, Discrete) and node.law.finite and _of_whole_numbers(node)
 
 
 def _of_whole_numbers(node: Any) -> bool:
-    """Whether a value was computed from Python ints and truth values alone."""
+    """Whether a value was computed from whole numbers of type int and truth values alone."""
     match node:
+        case Draw(law=Atoms(counts=counts)):
+            return counts
         case Draw(law=law):
-            return isinstance(law, Whole)
+            return isinstance(law, Discrete) and law.integral
         case ArgExtreme() | Compare() | Not() | All() | Ranked(place=True):
             return True
         case Where(yes=yes, no=no):
