@@ -16,7 +16,7 @@ from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.cells_of_space import bounds_on_cells
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
-from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, best, capped, logs_at
+from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, capped, logs_at, of_one_output
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
@@ -66,12 +66,11 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
     if isinstance(block.left, RatioSide):
         return quotient_supremum(block)
     if block.dimension == 0:
-        logs = logs_at(block, np.empty((1, 0)))
-        return BothWays(best(logs), best(logs.swapped()))
+        return of_one_output(logs_at(block, np.empty((1, 0))))
     if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return moved_vector(block) or capped(on_space(block, worth), bounds_on_cells(block))
+        return moved_vector(block) or capped(on_space(block, worth, most), bounds_on_cells(block))
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))
