@@ -66,6 +66,41 @@ def test_the_text_of_several_draws_tells_apart_what_python_does() -> None:
 @pytest.mark.parametrize(
     "mechanism",
     [
+        lambda x, rng: "".join(str(b ^ int(rng.random() < 0.25)) for b in (x, 1, 0)),
+        lambda x, rng: "".join(f"{b ^ (rng.random() < 0.25)}" for b in (x, 1, 0)),
+        lambda x, rng: "one" if str(x ^ (rng.random() < 0.25)) == "1" else "zero",  # an int in Python: no 'True'
+        lambda x, rng: str((x + rng.choice(2, p=[0.75, 0.25])) % 2),
+    ],
+)
+def test_bits_that_are_flipped_are_ints(mechanism: Callable[..., Any]) -> None:
+    r = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert r.lower <= math.log(3) <= r.upper
+
+
+def test_what_an_operation_on_bits_leaves_of_nothing_is_an_int() -> None:
+    def nothing(x: int, rng: np.random.Generator) -> str:
+        return str(0 & (rng.random() < 0.25)) + str(x)
+
+    r = dpest.estimate(nothing, (0, 1), method="exact")
+    assert r.witness is not None
+    assert "False" not in str(r.witness)
+
+
+@pytest.mark.parametrize(
+    "bounded", [lambda n: max(0, min(9, n)), lambda n: np.clip(n, 0, 9), lambda n: 0 if n < 0 else 9 if n > 9 else n]
+)
+def test_the_text_of_a_count_between_two_bounds(bounded: Callable[..., Any]) -> None:
+    def padded(x: int, rng: np.random.Generator) -> str:
+        return f"{bounded(x + rng.geometric(0.5) - rng.geometric(0.5)):02d}"
+
+    r = dpest.estimate(padded, (3, 4), method="exact")
+    assert r.lower <= math.log(2) <= r.upper  # two-sided geometric noise with ratio 1/2, cut off
+    assert r.upper - r.lower < 1e-9
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
         lambda x: str(dpest.laplace(1) > x),  # True in Python, and 1 after `x ^ (...)`
         lambda x: str(x + dpest.geometric(1)),
         lambda x: f"{x + dpest.laplace(1)}",
