@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.bits import Bits, logical
 from dpest.lang.chosen import same_text
+from dpest.lang.division import quotient
 from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, sign_bit, signed, square
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
@@ -29,7 +30,6 @@ from dpest.lang.nodes import (
     Draw,
     Linear,
     Product,
-    Quotient,
     Relation,
     Rounded,
     Rounding,
@@ -173,14 +173,14 @@ class Dist(HasLaw, Bits, NotPlain):
     def __truediv__(self, other: Any) -> Any:
         value = _number(other, "divide")
         if isinstance(value, NODES):
-            return Dist(Quotient(self.node, value))
+            return Dist(quotient(self.node, value))
         if value == 0:
             raise ZeroDivisionError("a random value was divided by zero")
         return wrap(in_range(scaled(linear(self.node), 1 / exact(value), (operator.truediv, (self.node, value)))))
 
     @_elementwise
     def __rtruediv__(self, other: Any) -> Any:
-        return Dist(Quotient(_number(other, "divide"), self.node))
+        return Dist(quotient(_number(other, "divide"), self.node))
 
     @_elementwise
     def __floordiv__(self, other: Any) -> Any:
