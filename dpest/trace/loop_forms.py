@@ -151,7 +151,7 @@ def _without_flag(node: ast.While, known: dict[str, object], reads: Counter[str]
     if found is None or (later and found.loose) or any(isinstance(y, ast.Break | ast.Continue) for y in of_loop(rest)):
         return node
     ends = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(not stays))] if later else []
-    last, more = ([y for x in rest for y in _Known(name, value).block(x)] for value in (not stays, stays))
+    last, more = ([y for x in rest for y in _WithFlag(name, value).block(x)] for value in (not stays, stays))
     if not ends and not found.others and last and _alike(last, more) and all(_only_counts(x, found.test) for x in last):
         body = [*last, ast.If(found.test, [ast.Break()], [])]
     else:
@@ -189,7 +189,7 @@ def _only_counts(x: ast.stmt, test: ast.expr) -> bool:
     return False
 
 
-class _Known(ast.NodeTransformer):
+class _WithFlag(ast.NodeTransformer):
     """Statements in which a name has a known truth value."""
 
     def __init__(self, name: str, value: bool) -> None:

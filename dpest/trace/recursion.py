@@ -38,7 +38,7 @@ def as_a_loop(node: ast.FunctionDef) -> ast.FunctionDef:
     adds = any(x.step for x in found.values())
     if adds and not all(id(x) in found or _is_whole(x.value) for x in returns):
         return node
-    rounds = _without_last_continue([y for x in body for y in _Rounds(found, adds).block(x)])
+    rounds = _without_last_continue([y for x in body for y in _AsRounds(found, adds).block(x)])
     start: list[ast.stmt] = [ast.Assign([ast.Name(_SUM, ast.Store())], ast.Constant(0))] if adds else []
     # The name stays in the function: whoever compares the two codes finds the same free variables.
     named = ast.If(ast.Constant(False), [ast.Expr(ast.Name(node.name, ast.Load()))], [])
@@ -134,7 +134,7 @@ def _without_last_continue(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-class _Rounds(ast.NodeTransformer):
+class _AsRounds(ast.NodeTransformer):
     """The body as a round of a loop."""
 
     def __init__(self, found: dict[int, _Again], adds: bool) -> None:
