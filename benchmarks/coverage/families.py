@@ -16,6 +16,7 @@ from benchmarks.coverage import (
     local,
     noise,
     numeric,
+    rounds,
     sampled,
     selection,
     statistic,
@@ -37,6 +38,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Coins, checks and arrays in place": coins.CASES,
     "From another list": habits.CASES,
     "From a third list": everyday.CASES,
+    "From a fourth list": rounds.CASES,
     "Quantiles and p-values": distributions.CASES,
     "Broken on purpose": broken.CASES,
 }

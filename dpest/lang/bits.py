@@ -11,7 +11,7 @@ import numpy as np
 from dpest.errors import UnsupportedOperation
 from dpest.lang.logic import conjunction, negate, truth
 from dpest.lang.nodes import NODES, TRUTHS, Draw, Linear, combine, is_integral, linear
-from dpest.lang.points import listed_points
+from dpest.lang.points import listed_points, of_whole_numbers
 from dpest.laws.discrete import Whole
 
 _Bitwise = Callable[[Any, Any], Any]
@@ -31,7 +31,16 @@ class Bits:
         if isinstance(other, np.ndarray):
             return np.frompyfunc(lambda x: self._bits(operation, x), 1, 1)(other)
         value = other.node if isinstance(other, Bits) else other.item() if isinstance(other, np.generic) else other
-        return self._made(both_bits(operation, self.node, value, lambda x: operator.index(self._made(x))))
+        found = both_bits(operation, self.node, value, lambda x: operator.index(self._made(x)))
+        return self._as_int(found) if _is_int(self) or _is_int(other) else self._made(found)
+
+    def _as_int(self, found: Any) -> Any:
+        """What an operation with a whole number gives: an int."""
+        if isinstance(found, TRUTHS):
+            from dpest.lang.bit import Bit  # which is made of this
+
+            return Bit(found)
+        return self._made(found) if isinstance(found, NODES) else int(found)
 
     def __and__(self, other: Any) -> Any:
         return self._bits(operator.and_, other)
@@ -58,6 +67,13 @@ class Bits:
 
     def __rrshift__(self, number: Any) -> Any:
         return number >> operator.index(self)  # type: ignore[arg-type]
+
+
+def _is_int(x: Any) -> bool:
+    """Whether an operand is a whole number and no truth value."""
+    if not isinstance(x, Bits):
+        return isinstance(x, int | np.integer) and not isinstance(x, bool)
+    return not isinstance(x.node, TRUTHS) and of_whole_numbers(x.node)
 
 
 def both_bits(operation: _Bitwise, left: Any, right: Any, point: Callable[[Any], Any]) -> Any:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.bits import Bits, logical
 from dpest.lang.chosen import same_text
+from dpest.lang.division import quotient
 from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, sign_bit, signed, square
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
@@ -29,7 +30,6 @@ from dpest.lang.nodes import (
     Draw,
     Linear,
     Product,
-    Quotient,
     Relation,
     Rounded,
     Rounding,
@@ -173,14 +173,14 @@ class Dist(HasLaw, Bits, NotPlain):
     def __truediv__(self, other: Any) -> Any:
         value = _number(other, "divide")
         if isinstance(value, NODES):
-            return Dist(Quotient(self.node, value))
+            return Dist(quotient(self.node, value))
         if value == 0:
             raise ZeroDivisionError("a random value was divided by zero")
         return wrap(in_range(scaled(linear(self.node), 1 / exact(value), (operator.truediv, (self.node, value)))))
 
     @_elementwise
     def __rtruediv__(self, other: Any) -> Any:
-        return Dist(Quotient(_number(other, "divide"), self.node))
+        return Dist(quotient(_number(other, "divide"), self.node))
 
     @_elementwise
     def __floordiv__(self, other: Any) -> Any:
@@ -214,6 +214,8 @@ class Dist(HasLaw, Bits, NotPlain):
         if not value > 0:
             raise UnsupportedOperation(f"{shown(base)} ** x for a random x needs a positive base")
         return 1.0 if value == 1 else Dist(exponential(value, self.node))
+
+    conjugate = __pos__  # numpy.var asks each element of an array of objects for it
 
     def __abs__(self) -> Dist:
         return Dist(absolute(self.node))
@@ -357,7 +359,7 @@ def _applied(ufunc: Any, plain: tuple[Any, ...]) -> Any:
 
 
 # numpy.exp and its like call a method of that name on each element of an array of objects.
-for _name in ("rint", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
+for _name in ("rint", "fabs", "sin", "cos", "cosh", *(ELEMENTARY.keys() & set(dir(np)))):
     setattr(Dist, _name, partialmethod(lambda self, ufunc: _ufunc(ufunc, (self,)), getattr(np, _name)))
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpest.numerics.rationals import Rational, exact
+from dpest.numerics.rationals import Rational, exact, floor
 
 if TYPE_CHECKING:
     from dpest.lang.nodes import Draw
@@ -59,3 +59,21 @@ class Turns:
         turned = self.factor * exact(x)
         left = turned - turned.numerator // turned.denominator
         return left * self.steps if self.draw.law.discrete else left
+
+
+@dataclass(frozen=True)
+class Steps:
+    """floor(factor * draw + offset), a whole number."""
+
+    draw: Draw
+    factor: Rational
+    offset: Rational
+
+    @property
+    def parts(self) -> tuple[Draw, ...]:
+        """The draws that it is made of."""
+        return (self.draw,)
+
+    def value(self, x: Any) -> Any:
+        """The draw's value, exact."""
+        return floor(self.factor * exact(x) + self.offset)

@@ -57,11 +57,11 @@ class NotPlain:
         return self.words()
 
     def __str__(self) -> str:
-        number = self._counted()
+        number = self._with_text()
         return repr(self) if number is None else str(number)
 
     def __format__(self, spec: str) -> str:
-        number = self._counted()
+        number = self._with_text()
         if number is not None:
             return format(number, spec)
         if RUN.get() is not None:
@@ -90,13 +90,13 @@ class NotPlain:
 
         return RUN.get() is not None and has_listed_points(getattr(self, "node", None))
 
-    def _counted(self) -> int | None:
-        """The plain whole number that a value made of such has on the path of this run, which forks on it: its text is known."""
+    def _with_text(self) -> int | float | None:
+        """The number that a value of a known type with listed points has on the path of this run, which forks on it."""
         if RUN.get() is None:
             return None
-        from dpest.lang.points import is_counted
+        from dpest.lang.points import number_with_text
 
-        return int(self._point()) if is_counted(self) else None
+        return number_with_text(self)
 
     @property
     def numerator(self) -> int:

@@ -140,7 +140,7 @@ def _elementary(name: str) -> Any:
 
 for _name in ("exp", "log", "sqrt", "expm1", "log1p", "exp2", "log2", "log10", "cbrt", "tanh", "sinh", "arctan", "arctanh"):
     setattr(PlainNumber, _name, _elementary(_name))
-for _name in ("arcsinh", "sin", "cos", "tan"):
+for _name in ("arcsinh", "sin", "cos", "tan", "cosh", "fabs"):
     setattr(PlainNumber, _name, _elementary(_name))
 
 

@@ -17,6 +17,7 @@ from dpest.lang.nodes import (
     Linear,
     Not,
     Ranked,
+    Rounded,
     Where,
     draws_of,
     is_integral,
@@ -24,12 +25,15 @@ from dpest.lang.nodes import (
     plain_number,
 )
 from dpest.lang.plain import Undetermined, evaluate
+from dpest.lang.run import RUN
 from dpest.lang.spans import reach
 from dpest.laws.discrete import Atoms, Whole
+from dpest.laws.law import Discrete
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational, exact, is_number
 
 _MOST = 4096  # points that are listed: more ways than that are too many paths anyhow
+_OF_INTS = (operator.add, operator.sub, operator.mul, operator.mod, operator.floordiv)  # give an int for two of them
 _POINT_STEPS = 25  # of ten microseconds: what a number takes with the code around it that asks for it: samplers on fractions
 
 
@@ -58,23 +62,48 @@ def has_listed_points(node: Any) -> bool:
     return listed_points(node) is not None
 
 
-def is_counted(value: Any) -> bool:
-    """Whether a value is a Python int with listed points, and not a float or a truth value that only counts as one."""
+def number_with_text(value: Any) -> int | float | None:
+    """The value's number on this path with its type, forking the run; None where points or type are not known.
+
+    What was computed from whole numbers alone is an int, what can never be whole is a float: 1, 1.0 and True have different
+    texts, and `1 ^ (u < p)` may be either of two.
+    """
     node = value.node
-    return is_node(node) and not _is_truth(node) and _of_whole_numbers(node) and has_listed_points(node)
+    points = listed_points(node)
+    if not is_node(node) or _is_truth(node) or (points is None and not _is_short(node)):
+        return None
+    if of_whole_numbers(node):
+        return int(value._point())
+    single = isinstance(node, Draw) or (isinstance(node, Linear) and len(node.terms) == 1 and isinstance(node.terms[0][0], Draw))
+    if points is None or not single or any(x.denominator == 1 for x in points):
+        return None
+    return float(value._point())
 
 
-def _of_whole_numbers(node: Any) -> bool:
-    """Whether a value was computed from Python ints and truth values alone."""
+def _is_short(node: Any) -> bool:
+    """Whether a value lies between two whole numbers that are not far apart, and is one itself."""
+    if not of_whole_numbers(node):
+        return False
+    low, high = reach(node)
+    within = getattr(RUN.get(), "within", None)  # what the conditions of a path say of it
+    return high - low <= _MOST or (within is not None and bool(within(node, _MOST)))
+
+
+def of_whole_numbers(node: Any) -> bool:
+    """Whether a value was computed from whole numbers of type int and truth values alone."""
     match node:
+        case Draw(law=Atoms(counts=counts)):
+            return counts
         case Draw(law=law):
-            return isinstance(law, Whole)
+            return isinstance(law, Discrete) and law.integral
         case ArgExtreme() | Compare() | Not() | All() | Ranked(place=True):
             return True
         case Where(yes=yes, no=no):
-            return all(_of_whole_numbers(x) and not _is_truth(x) for x in (yes, no))
-        case Linear(written=(operation, operands)):
-            return operation in (operator.add, operator.sub, operator.mul) and all(map(_of_whole_numbers, operands))
+            return all(of_whole_numbers(x) and not _is_truth(x) for x in (yes, no))
+        case Extreme(values=values) | Ranked(values=values):
+            return all(of_whole_numbers(x) and not _is_truth(x) for x in values)
+        case Linear(written=(operation, operands)) | Rounded(written=(operation, operands)):
+            return operation in _OF_INTS and all(map(of_whole_numbers, operands))
     return not is_node(node) and isinstance(node, int)
 
 

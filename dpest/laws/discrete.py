@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -92,6 +92,7 @@ class Atoms(Discrete):
     log_probabilities: tuple[float, ...]
     call: str = "from_atoms"
     off: float = 0.0  # how far a logarithm may be off, where probabilities were worked out
+    counts: bool = False  # whether its points are whole numbers as such, of type int, and not floats that happen to be whole
     finite = True
 
     @cached_property
@@ -238,7 +239,7 @@ def bernoulli_law(p: float) -> Atoms:
         raise InvalidLaw(f"bernoulli(p) needs a probability in [0, 1], got {p!r}")
     points = [(0.0, math.log1p(-p))] if p < 1 else []
     points += [(1.0, math.log(p))] if p > 0 else []
-    return Atoms(tuple(x for x, _ in points), tuple(q for _, q in points), f"bernoulli({p:g})")
+    return Atoms(tuple(x for x, _ in points), tuple(q for _, q in points), f"bernoulli({p:g})", counts=True)
 
 
 def categorical_law(probabilities: npt.ArrayLike) -> Atoms:
@@ -249,7 +250,8 @@ def categorical_law(probabilities: npt.ArrayLike) -> Atoms:
         values = np.empty(0)
     if values.ndim != 1 or values.size == 0:
         raise InvalidLaw(f"categorical(probs) needs a non-empty list of probabilities, got {probabilities!r}")
-    return atoms({float(i): float(p) for i, p in enumerate(values)}, f"categorical({values.size} values)")
+    law = atoms({float(i): float(p) for i, p in enumerate(values)}, f"categorical({values.size} values)")
+    return replace(law, counts=True)
 
 
 def integers_law(low: int, high: int) -> Whole:

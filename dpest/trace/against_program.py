@@ -326,6 +326,10 @@ class GuidedRun(Replay):
         self.valuation = plain.outside
         self.made = 0
 
+    def within(self, node: Node, most: int) -> bool:
+        """Whether a value may be taken number by number: the numbers of the plain run end that."""
+        return True
+
     def draw(self, law: Law) -> Node:
         """A stand-in, with the number that the program drew here."""
         node = super().draw(law)

@@ -27,7 +27,7 @@ from dpest.trace.columns import constant_key
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.forks import Branch, TraceRun
 from dpest.trace.limits import Limits
-from dpest.trace.literal import Literal, log_weight, open_options
+from dpest.trace.literal import Literal, implied, log_weight, open_options
 from dpest.trace.outputs import SHUFFLED, Flat
 from dpest.trace.replay import Pool
 from dpest.trace.rounds import Step
@@ -121,7 +121,8 @@ class _ChainRun(TraceRun):
         one = self._of_one_draw(literal)
         if isinstance(one, bool):
             return one
-        _check_sum([log_weight((x,), self.bounds) for x in (one, one.negated())])
+        if implied(one, self.bounds) is None:
+            _check_sum([log_weight((x,), self.bounds) for x in (one, one.negated())])
         return super().__call__(one)
 
     def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
@@ -144,7 +145,8 @@ class _ChainRun(TraceRun):
         rest = tuple((d, c) for d, c in literal.terms if not any(d is x for x in listed))
         if len(rest) > 1 or any(d.law.discrete for d, _ in rest):
             raise ExactRefused("several draws decide together")
-        points = {id(d): exact(point(d, self)) for d in listed}
+        seen = KnownValues(self.bounds)
+        points = {id(d): exact(point(d, self) if (x := seen.one_point(d)) is None else x) for d in listed}
         constant = sum((c * points[id(d)] for d, c in literal.terms if id(d) in points), literal.constant)
         return Literal(rest, constant) if rest else bool(constant >= ZERO)
 

@@ -112,6 +112,10 @@ def _added(node: ast.stmt) -> ast.stmt:
             return ast.AugAssign(target, ast.Add(), step) if name == same else node
         case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.BinOp(left=step, op=ast.Add(), right=ast.Name(id=same))):
             return ast.AugAssign(target, ast.Add(), step) if name == same else node
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.BinOp(left=ast.Name(id=same), op=ast.Sub(), right=step)):
+            return _added(ast.AugAssign(target, ast.Sub(), step)) if name == same else node
+        case ast.AugAssign(target=target, op=ast.Sub(), value=ast.Constant(value=int() | float() as number)):
+            return ast.AugAssign(target, ast.Add(), ast.Constant(-number))
         case ast.If(test=test, body=body, orelse=orelse):
             return ast.If(test, [_added(x) for x in body], [_added(x) for x in orelse])
     return node
@@ -226,9 +230,10 @@ def _chance(node: Any, draw: Draw) -> float:
     if not isinstance(node, Compare) or len(node.value.terms) != 1:
         raise Unusual
     (inner, c), constant = node.value.terms[0], node.value.constant
-    if isinstance(inner, Where):
-        chance = _chance(inner.condition, draw)
-        sides = ((inner.yes, chance), (inner.no, 1.0 - chance))
+    if isinstance(inner, Where | Compare | Not):  # a truth value counts as 1 or 0
+        choice = (inner.condition, inner.yes, inner.no) if isinstance(inner, Where) else (inner, 1, 0)
+        chance = _chance(choice[0], draw)
+        sides = ((choice[1], chance), (choice[2], 1.0 - chance))
         return math.fsum(p for x, p in sides if _holds(node.relation, c, x, constant))
     if inner is not draw or not isinstance(draw.law, Continuous) or node.relation is Relation.EQ:
         raise Unusual

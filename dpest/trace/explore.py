@@ -98,6 +98,9 @@ FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops h
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 
 
+_IN_STEPS = 10  # what an `if` whose sides are kept together takes, also in a replay: a tenth of a millisecond
+
+
 # A loop that comes back to a state in which it was has few paths by forks, and no end where sides are kept together: there,
 # as many times more paths and decisions are followed. Twice of it helps no program that was tried, half loses one.
 _MORE_IN_LOOPS = 16
@@ -320,7 +323,7 @@ class _PathSearch:
         conditions = held(run.bounds) if not run.images else in_one_form(held(run.bounds))
         if conditions is None:
             return
-        spend_steps(1 + run.called // 8)  # most are replayed, which costs little
+        spend_steps(1 + run.called // 8 + _IN_STEPS * run.tried)  # most decisions are replayed, which costs little
         self.joined = self.joined or any(run.joined)
         self.counted = self.counted or run.counted
         self.closed = self.closed or run.closed

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpest.errors import BudgetExceeded
-from dpest.lang.nodes import Draw, Node
+from dpest.lang.nodes import Draw, Node, linear
 from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
@@ -117,6 +117,15 @@ class TraceRun(Replay):
                 self.returned = earlier.steps
                 raise Abandoned
         self.visits[now.state] = (*known, now)
+
+    def within(self, node: Node, most: int) -> bool:
+        """Whether the conditions so far say that a value lies between -most and most."""
+        value = linear(node)
+        terms = tuple((d, c) for d, c in value.terms if isinstance(d, Draw) and c.denominator == 1)
+        if len(terms) < len(value.terms):
+            return False
+        sides = Literal(terms, value.constant + most), Literal(tuple((d, -c) for d, c in terms), most - value.constant)
+        return all(implied(x, self.bounds) for x in sides)
 
     def __call__(self, literal: Literal) -> bool:
         """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""

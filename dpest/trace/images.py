@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.lang.made_of import Polar
+from dpest.lang.made_of import Polar, Steps
 from dpest.lang.nodes import Draw, Function, Linear, Origin, combine, linear
 from dpest.lang.origins import is_joined, on_base, root
 from dpest.laws.images import image
 from dpest.laws.law import Continuous
 from dpest.numerics.elementary import Elementary, TooFar, nearby_short
-from dpest.numerics.rationals import ONE, Rational
+from dpest.numerics.rationals import ONE, Rational, ceil, floor
 from dpest.trace.literal import Literal
 
 
@@ -112,6 +112,9 @@ def _moved(literal: Literal, target: Draw) -> Literal | None:
     if draw is target:
         return literal
     least, bound = c > 0, -literal.constant / c
+    for made, other in ((draw.made_of, target), (target.made_of, draw)):
+        if isinstance(made, Steps) and made.draw is other:
+            return _from_steps(made, least, bound, target) if other is target else _to_steps(made, least, bound, target)
     while draw is not target and not _behind(draw, target):
         if draw.origin is None:
             raise ExactRefused(_BESIDE)
@@ -126,6 +129,21 @@ def _moved(literal: Literal, target: Draw) -> Literal | None:
         least, bound = least == rising, there
     bound = nearby_short(bound)
     return Literal(((target, ONE),), -bound) if least else Literal(((target, -ONE),), bound)
+
+
+def _from_steps(steps: Steps, least: bool, bound: Rational, target: Draw) -> Literal:
+    """A condition on a rounding as one on the draw that is rounded: floor(a) >= k is a >= k."""
+    edge = ceil(bound) if least else floor(bound) + 1
+    sign = ONE if (steps.factor > 0) == least else -ONE
+    return Literal(((target, sign),), -sign * (edge - steps.offset) / steps.factor)
+
+
+def _to_steps(steps: Steps, least: bool, bound: Rational, target: Draw) -> Literal:
+    """A condition on a draw as one on its rounding, where it ends between two steps."""
+    edge = steps.factor * bound + steps.offset
+    if edge.denominator != 1:
+        raise ExactRefused(_BESIDE)
+    return Literal(((target, ONE),), -edge) if least == (steps.factor > 0) else Literal(((target, -ONE),), edge - 1)
 
 
 def _beyond(step: Origin, x: Rational) -> bool:

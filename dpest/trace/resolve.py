@@ -37,6 +37,7 @@ from dpest.lang.nodes import (
     combine,
     linear,
     scaled,
+    simplified,
 )
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.spans import reach
@@ -46,6 +47,7 @@ from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_s
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import known_product, nonlinear
 from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
+from dpest.trace.stepped import steps_of
 from dpest.trace.turns import without_turns
 from dpest.trace.whole import AsWritten, Uneven, at_least
 
@@ -223,13 +225,16 @@ def meets_halves(node: Node, ask: Ask, became: Became) -> bool:
 
 
 def unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
-    """Roundings of values with finitely many points, worked out point by point."""
+    """Roundings of values with finitely many points, worked out point by point; those of noise as draws of whole numbers."""
     out = Linear((), value.constant)
     for node, c in value.terms:
         if isinstance(node, Draw):
             part = linear(became.get(id(node), node))
         else:
-            part = linear(pinned(node, ask, "arithmetic on a rounded value", became))
+            steps = steps_of(node) if isinstance(node, Rounded) and not short(node) else None
+            if steps is not None:
+                became[id(node)] = simplified(steps)
+            part = linear(pinned(node, ask, "arithmetic on a rounded value", became)) if steps is None else steps
         out = combine(out, part, c)
     return out
 

@@ -11,9 +11,10 @@ import copy
 from collections.abc import Iterable
 
 from dpest.trace.counting import Climbing, Counting, climbing, counting, read_outside
+from dpest.trace.loop_forms import RUNTIME, PlainLoops
+from dpest.trace.recursion import PlainRecursion
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 
-RUNTIME = "_dpest"
 _METHODS_LEFT = frozenset({"append", "extend", "items", "keys", "values", "copy", "get", "join", "format"})
 _NAMES = {"lt": "less", "lte": "less_equal", "gt": "greater", "gte": "greater_equal", "eq": "equal", "noteq": "not_equal"}
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -21,6 +22,9 @@ _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 def rewritten_body(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
     """The function with its body rewritten, in place."""
+    if isinstance(node, ast.FunctionDef):
+        PlainRecursion().visit(node)
+        PlainLoops(node).visit(node)
     return _Writer(node).function(node)
 
 

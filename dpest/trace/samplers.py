@@ -34,6 +34,7 @@ from dpest.trace.chained import chained
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.frames import has_while
 from dpest.trace.limits import Limits
+from dpest.trace.loop_forms import RUNTIME
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.replay import Replay
 
@@ -71,6 +72,8 @@ Arguments = tuple[tuple[type, Any], ...]
 def sampled(function: Any, rewritten: Any) -> Any:
     """The function as rewritten code calls it: one draw where its arguments are plain, and else what it was."""
     if type(function) is not FunctionType or not is_authors(function) or not _has_loop(function):
+        return rewritten
+    if RUNTIME in function.__code__.co_freevars:  # one inside a function: another one in every run, whose law nobody would keep
         return rewritten
 
     def called(*args: Any, **keywords: Any) -> Any:
@@ -183,7 +186,7 @@ def _seen(function: FunctionType, known: dict[int, Any]) -> tuple[Any, ...] | No
 def _is_fixed(x: Any) -> bool:
     """Whether something that is called or looked into is the same at all times."""
     if isinstance(x, ModuleType):
-        return x.__name__.partition(".")[0] in _MODULES
+        return x.__name__.partition(".")[0] in {*_MODULES, "dpest"}  # code that was rewritten sees ours
     if isinstance(x, MethodType | BuiltinFunctionType):
         return isinstance(x.__self__, StandIn | ModuleType)
     if isinstance(x, FunctionType):

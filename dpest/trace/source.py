@@ -16,7 +16,8 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from dpest.trace.liveness import noting_shared
-from dpest.trace.rewrite import RUNTIME, rewritten_body, with_calls
+from dpest.trace.loop_forms import RUNTIME
+from dpest.trace.rewrite import rewritten_body, with_calls
 
 _FACTORY = "_dpest_factory"
 _SEES_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})  # code that looks at its own variables
@@ -104,7 +105,9 @@ def _compiled(node: FunctionNode, code: CodeType, imports: list[ast.stmt]) -> Co
     names = [*code.co_freevars, RUNTIME]
     around = ast.parse(f"def {_FACTORY}({', '.join(names)}): pass").body[0]
     assert isinstance(around, ast.FunctionDef)
-    around.body = [inner]
+    # A function that calls itself finds its own name among the globals, and not in the function around it.
+    own = isinstance(node, ast.FunctionDef) and node.name not in names
+    around.body = [ast.Global([code.co_name]), inner] if own else [inner]
     module = ast.fix_missing_locations(ast.Module([*imports, ast.copy_location(around, node)], []))
     try:
         whole = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)

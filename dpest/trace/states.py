@@ -60,9 +60,12 @@ class KnownValues(Snapshot):
 
     def random(self, node: Node) -> Any:
         """A value of which more than one number is left."""
-        left = [d for d in _all_draws(node) if self.one_point(d) is None]
+        draws = _all_draws(node)
+        left = [d for d in draws if self.one_point(d) is None]
         # A sum of several draws is another one in every round, and so is a value that is computed from itself: better a number.
-        if len(left) > 1 or not all(map(self.is_fresh, left)) or written_out(node, {}) > _SHORT:
+        # Draws that are known are numbers already, however many there are in a running sum.
+        long = written_out(node, {id(d): 0 for d in draws if not any(d is x for x in left)}) > _SHORT
+        if len(left) > 1 or not all(map(self.is_fresh, left)) or long:
             self.open.update((id(d), d) for d in left)
             return "open"
         return self.written(node)

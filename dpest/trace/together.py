@@ -7,6 +7,7 @@ and whatever is not known to be harmless, or raises, is left to a fork, as the p
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -15,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from dpest.errors import ExactRefused
 from dpest.lang.chosen import chosen
 from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
@@ -36,6 +38,7 @@ __all__ = [
     "climbed",
     "condition",
     "container",
+    "counted_from",
     "every",
     "every_inside",
     "negated",
@@ -262,6 +265,13 @@ def rounds(test: Thunk, goes_on: bool) -> Any:
         run.counted = run.counted or run.closed
         return None if found is None else found[0]
     return counting.rounds(test, goes_on) if getattr(run, "together", False) else None
+
+
+def counted_from(function: Any, start: Any = 0) -> Any:
+    """Where a loop over `itertools.count` begins; raises where that name stands for something else."""
+    if function is not itertools.count:
+        raise ExactRefused("a loop over a function `count` that is not the one of itertools")
+    return start
 
 
 def climbed(bound: Any, start: Any, step: int, strict: bool) -> Any:

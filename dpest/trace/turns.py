@@ -10,7 +10,7 @@ import math
 import operator
 
 from dpest.errors import ExactRefused
-from dpest.lang.made_of import Turns
+from dpest.lang.made_of import Steps, Turns
 from dpest.lang.nodes import (
     Compare,
     Draw,
@@ -30,6 +30,7 @@ from dpest.laws.wrapped import residues, wrapped
 from dpest.numerics.rationals import ONE, Rational, exact, floor
 from dpest.trace.atomic import Ask, atomic
 from dpest.trace.roundings import short
+from dpest.trace.stepped import steps_of, with_steps
 from dpest.trace.whole import AsWritten
 
 _MOST_CLASSES = 4_096  # residues of a whole number: each is a point of the law
@@ -39,15 +40,22 @@ _FEW_TURNS = 8  # that a bounded draw makes: each is a comparison
 
 def without_turns(value: Linear, ask: Ask) -> Linear:
     """An affine expression of draws and roundings without those roundings that take whole turns away from its other terms."""
+    if any(isinstance(n, Rounded) and _rounds_again(n) for n, _ in value.terms):
+        value = with_steps(value)
     floors = [(n, c) for n, c in value.terms if isinstance(n, Rounded) and n.rounding is Rounding.FLOOR]
     # The outermost first: it takes away what remainders inside it have left.
     for node, c in sorted(floors, key=lambda term: -len(linear(term[0].value).terms)):
-        inner = linear(node.value)
+        inner = with_steps(linear(node.value))
         rest = combine(value, combine(inner, linear(node), -1), c)
         turned = _turned(inner)
         if _goes_around(node, turned) and not {id(n) for n, _ in rest.terms} & {id(n) for n, _ in (*inner.terms, (node, c))}:
             return without_turns(combine(rest, _left(turned, ask), -c), ask)
     return value
+
+
+def _rounds_again(node: Rounded) -> bool:
+    """Whether a rounding is made of another one, of noise: that one is a whole number by itself."""
+    return any(isinstance(n, Rounded) and steps_of(n) is not None for n, _ in linear(node.value).terms)
 
 
 def _turned(inner: Linear) -> Linear:
@@ -58,7 +66,8 @@ def _turned(inner: Linear) -> Linear:
 def _goes_around(node: Rounded, inner: Linear) -> bool:
     """Whether every term is a draw whose fractional part has a law here, and no better way is known."""
     draws = [d for d, _ in inner.terms if isinstance(d, Draw)]
-    if len(draws) < len(inner.terms) or any(d.origin is not None or d.made_of is not None or d.law.unknown for d in draws):
+    made = any(d.made_of is not None and not isinstance(d.made_of, Steps) for d in draws)
+    if len(draws) < len(inner.terms) or made or any(d.origin is not None or d.law.unknown for d in draws):
         return False
     if not any(d.law.discrete for d in draws):
         return not short(node)

@@ -14,7 +14,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from dpest.lang.made_of import Turns
+from dpest.lang.made_of import Steps, Turns
 from dpest.lang.nodes import (
     TRUTHS,
     All,
@@ -129,7 +129,7 @@ class Valuation:
         made_of = draw.made_of
         if made_of is not None:
             made = made_of.value(*(self.number(d).number for d in made_of.parts))
-            size = max(abs(float(made)), *(self.number(d).size for d in made_of.parts if isinstance(made_of, Turns)), 0.0)
+            size = max(abs(float(made)), *(self.number(d).size for d in made_of.parts if isinstance(made_of, Turns | Steps)), 0.0)
             self._draws[draw] = Value(exact(made), size, not draw.law.discrete)
             return
         if step is None:

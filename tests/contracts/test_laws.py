@@ -15,7 +15,9 @@ from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logist
 from dpest.laws.discrete import Atoms, Geometric, atoms, bernoulli_law, categorical_law, integers_law
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.scipy_law import from_frozen
+from dpest.laws.stepped import Stepped
 from dpest.numerics.quadrature import integrate, with_tails
+from dpest.numerics.rationals import exact
 
 
 def wrapped(frozen: Any) -> Law:
@@ -44,6 +46,10 @@ DISCRETE: dict[str, Discrete] = {
     "integers": integers_law(-3, 4),
     "atoms": atoms({-1.5: 0.25, 0.0: 0.5, 7.25: 0.25}),
     "many atoms": Atoms(tuple(map(float, range(500))), (math.log(1 / 500),) * 500),
+    "rounded laplace": Stepped(Laplace(1.3), exact(1), exact(0.5)),
+    "floor of multiples": Stepped(Laplace(0.4), exact(-3), exact(0.25)),
+    "rounded gaussian": Stepped(Gaussian(2.0), exact(1), exact(0.125)),
+    "floor of exponential": Stepped(Exponential(1.5), exact(2), exact(0.75)),
     "scipy poisson": wrapped(scipy.stats.poisson(3.0)),  # type: ignore[dict-item]
     "scipy binomial": wrapped(scipy.stats.binom(6, 0.4)),  # type: ignore[dict-item]
 }

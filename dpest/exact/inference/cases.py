@@ -49,6 +49,7 @@ from dpest.trace.literal import held as tightest
 from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, pinned, unrounded
 from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
+from dpest.trace.stepped import steps_of
 
 MOST_CASES = 20_000  # of one output: each is solved by itself; beyond, exact inference gives up and says so
 
@@ -312,11 +313,14 @@ def _rounded_value(x: Any, value: Linear, run: CaseRun, became: Became) -> LeafV
     if not loose and (len(value.terms) > 1 or meets_halves(value.terms[0][0], run, became)):
         return Constant(pinned(x, run, "an output", became))
     if len(loose) > 1 or (loose and not isinstance(loose[0][0], Rounded)):
-        if all(short(n) for n, _ in loose if isinstance(n, Rounded)):
+        if all(short(n) or steps_of(n) is not None for n, _ in loose if isinstance(n, Rounded)):
             return Affine(unrounded(value, run, became))
         raise ExactRefused("an output is a sum of a rounded value and another random value")
     node, scale = loose[0] if loose else value.terms[0]
     assert isinstance(node, Rounded)
+    steps = steps_of(node) if loose else None
+    if steps is not None and any(d is steps.terms[0][0] for direction in run.bounds for d, _ in direction):
+        return Affine(unrounded(value, run, became))  # conditions speak of the whole number, and so does the output
     offset = value.constant
     for other, c in value.terms:
         if other is not node:

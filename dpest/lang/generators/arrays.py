@@ -88,6 +88,18 @@ def _one_by_one(real: Any) -> Any:
     return function
 
 
+def _in_pairs(real: Any) -> Any:
+    """numpy.copysign and its like, which NumPy has for arrays of floats only: random values element by element."""
+
+    def function(a: Any, b: Any, *rest: Any, **options: Any) -> Any:
+        if RUN.get() is None or rest or options or not any(isinstance(x, np.ndarray | list | tuple) and _held(x) for x in (a, b)):
+            return real(a, b, *rest, **options)
+        return np.frompyfunc(lambda x, y: real(*(v if _noisy(v) else float(v) for v in (x, y))), 2, 1)(boxed(a), boxed(b))
+
+    function.__name__ = function.__qualname__ = real.__name__
+    return function
+
+
 def _rounding(real: Any) -> Any:
     """numpy.round of arrays that hold random values beside plain ones: as Python's `round` does it, which is as NumPy does."""
 
@@ -122,13 +134,14 @@ def _held(x: Any) -> bool:
 
 
 _PAIRWISE = {np.maximum: Pick.MAX, np.minimum: Pick.MIN}
-_ONE_BY_ONE = (np.rint, np.sign, np.sin, np.cos, *(getattr(np, name) for name in ELEMENTARY if hasattr(np, name)))
+_ONE_BY_ONE = (np.rint, np.sign, np.fabs, np.sin, np.cos, *(getattr(np, name) for name in ELEMENTARY if hasattr(np, name)))
 ARRAYS: dict[int, Any] = {
     id(_CLIP): clip,
     id(_SOLVE): solve,
     id(_LEAST_SQUARES): lstsq,
     **{id(real): _pairwise(real, pick) for real, pick in _PAIRWISE.items()},
     **{id(real): _one_by_one(real) for real in _ONE_BY_ONE},
+    **{id(real): _in_pairs(real) for real in (np.copysign, np.float_power)},
     **{id(real): _rounding(real) for real in (np.round, np.around)},
     **OPENING,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -332,7 +333,8 @@ def _number_of(items: list[Any], weights: Sequence[float] | None) -> Any:
     chances: dict[float, float] = {}
     for x, q in zip(items, [1 / len(items)] * len(items) if weights is None else weights, strict=True):
         chances[float(x)] = chances.get(float(x), 0.0) + q
-    law = atoms(chances, f"choice({len(items)} values)")
+    whole = all(isinstance(x, int) and not isinstance(x, bool) for x in items)
+    law = dataclasses.replace(atoms(chances, f"choice({len(items)} values)"), counts=whole)
     return items[[float(x) for x in items].index(law.points[0])] if len(law.points) == 1 else on_lattice(law)
 
 

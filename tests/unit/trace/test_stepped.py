@@ -1,0 +1,114 @@
+"""Rounded noise in further arithmetic: whole numbers whose law is known, against sums over the cells of the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.errors import ExactRefused
+
+FAR = 60
+LIGHT = 1e-15  # outputs that the cut at FAR changes are lighter
+
+
+def _cell(low: float, high: float) -> float:
+    """The probability that Laplace noise of scale 1 lies between two numbers."""
+    if low >= 0:
+        return 0.5 * (math.exp(-low) - math.exp(-high))
+    return _cell(-high, -low) if high <= 0 else 1 - 0.5 * math.exp(low) - 0.5 * math.exp(-high)
+
+
+def _rounded(x: float) -> dict[int, float]:
+    return {k: _cell(k - 0.5 - x, k + 0.5 - x) for k in range(-FAR, FAR)}
+
+
+def _floored(x: float) -> dict[int, float]:
+    return {k: _cell(k - x, k + 1 - x) for k in range(-FAR, FAR)}
+
+
+def _pushed(function: Callable[..., Any], *laws: dict[int, float]) -> dict[Any, float]:
+    out: dict[Any, float] = {(): 1.0}
+    for law in laws:
+        out = {(*key, k): p * q for key, p in out.items() for k, q in law.items()}
+    found: dict[Any, float] = {}
+    for key, p in out.items():
+        found[function(*key)] = found.get(function(*key), 0.0) + p
+    return found
+
+
+def _loss(p: dict[Any, float], q: dict[Any, float]) -> float:
+    return max(abs(math.log(p[k] / q[k])) for k in p.keys() & q.keys() if min(p[k], q[k]) > LIGHT)
+
+
+def _which(a: Any, b: Any) -> str:
+    return "a" if a > b else "b" if b > a else "tie"
+
+
+def compared(x: float, rng: np.random.Generator) -> str:
+    a, b = round(x + rng.laplace()), round(1 + rng.laplace())
+    return _which(a, b)
+
+
+def remainder(x: float, rng: np.random.Generator) -> Any:
+    return (2 * int(np.round(x + rng.laplace()))) % 7
+
+
+def parity(x: float, rng: np.random.Generator) -> str:
+    return "even" if math.floor(x + rng.laplace()) % 2 == 0 else "odd"
+
+
+def with_a_coin(x: float, rng: np.random.Generator) -> Any:
+    return math.floor(x + rng.laplace()) + rng.integers(0, 2)
+
+
+def behind_a_threshold(x: float, rng: np.random.Generator) -> Any:
+    k = round(x + rng.laplace())
+    return None if k < 2 else k + rng.integers(0, 2)
+
+
+def two_questions(x: float, rng: np.random.Generator) -> tuple[Any, Any]:
+    k, m = round(x + rng.laplace()), round(rng.laplace())
+    return bool(k > m), bool(k + m > 2)
+
+
+def downwards(x: float, rng: np.random.Generator) -> bool:
+    return bool(math.ceil(-x - rng.laplace()) > -math.floor(1 + rng.laplace()))
+
+
+COIN = {0: 0.5, 1: 0.5}
+CASES = [
+    (compared, (3.0, 2.0), lambda x: _pushed(_which, _rounded(x), _rounded(1))),
+    (compared, (1.25, 2.0), lambda x: _pushed(_which, _rounded(x), _rounded(1))),
+    (remainder, (0.0, 1.0), lambda x: _pushed(lambda k: 2 * k % 7, _rounded(x))),
+    (parity, (0.0, 0.5), lambda x: _pushed(lambda k: "odd" if k % 2 else "even", _floored(x))),
+    (with_a_coin, (0.0, 0.5), lambda x: _pushed(lambda k, c: k + c, _floored(x), COIN)),
+    (behind_a_threshold, (3.0, 4.0), lambda x: _pushed(lambda k, c: None if k < 2 else k + c, _rounded(x), COIN)),
+    (two_questions, (1.0, 2.0), lambda x: _pushed(lambda k, m: (k > m, k + m > 2), _rounded(x), _rounded(0))),
+    # ceil(-z) is -floor(z).
+    (downwards, (2.5, 3.0), lambda x: _pushed(lambda k, m: -k > -m, _floored(x), _floored(1))),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "pair", "law"), CASES, ids=[f"{c[0].__name__}-{k}" for k, c in enumerate(CASES)])
+def test_rounded_noise_is_a_whole_number(mechanism: Any, pair: tuple[float, float], law: Any) -> None:
+    truth = _loss(law(pair[0]), law(pair[1]))
+    r = dpest.estimate(mechanism, pair, method="exact")
+    assert r.lower - 1e-12 <= truth <= r.upper + 1e-12
+    assert r.upper - r.lower < 1e-9
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda x, rng: (lambda z: (round(z) % 3, bool(z > 1.2)))(x + rng.laplace()),
+        lambda x, rng: (lambda z, m: (bool(round(z) > m), bool(math.floor(z) > m)))(x + rng.laplace(), round(rng.laplace())),
+    ],
+)
+def test_noise_in_two_forms_is_refused(mechanism: Any) -> None:
+    with pytest.raises(ExactRefused, match=r"used beside it|in two forms"):
+        dpest.estimate(mechanism, (1, 2), method="exact")
