@@ -7,8 +7,8 @@ from typing import Any
 from dpest.errors import ExactRefused
 from dpest.lang.logic import compare
 from dpest.lang.nodes import TRUTHS, ArgExtreme, Extreme, Quotient, Relation, Rounded, Where, ancestors, draws_of, is_node
-from dpest.lang.spans import reach
 from dpest.lang.run import RUN
+from dpest.lang.spans import reach
 
 _WITH_ATOMS = (Extreme, Where, Rounded, ArgExtreme, *TRUTHS)
 

@@ -78,10 +78,7 @@ class Rounds:
 
 
 def check_against_program(traced: Trace, program: RunProgram, checks: Checks) -> str:
-    """Raises `TraceMismatch` where the program on plain numbers does something that no traced path says.
-
-    Returns an output in which noise cancels but for its rounding, in words.
-    """
+    """Raises `TraceMismatch` where the program does what no path says; returns an output whose noise cancels but for rounding."""
     source = NumberSource(stream(SEED))
     tree = _Branching([*traced.paths, *traced.cycles], 0)
     around = set(map(id, traced.cycles))

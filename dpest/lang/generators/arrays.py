@@ -94,7 +94,7 @@ def _in_pairs(real: Any) -> Any:
     def function(a: Any, b: Any, *rest: Any, **options: Any) -> Any:
         if RUN.get() is None or rest or options or not any(isinstance(x, np.ndarray | list | tuple) and _held(x) for x in (a, b)):
             return real(a, b, *rest, **options)
-        return np.frompyfunc(lambda x, y: real(*(v if _noisy(v) else float(v) for v in (x, y))), 2, 1)(boxed(a), boxed(b))
+        return np.frompyfunc(lambda x, y: real(*(v if has_noise(v) else float(v) for v in (x, y))), 2, 1)(boxed(a), boxed(b))
 
     function.__name__ = function.__qualname__ = real.__name__
     return function
