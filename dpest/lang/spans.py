@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from dpest.lang.nodes import Draw, Extreme, Function, Linear, Pick, is_node, linear
+from dpest.lang.nodes import Draw, Extreme, Function, Linear, Pick, Relation, is_node, linear
 from dpest.numerics.elementary import Elementary, Kind, TooFar
 from dpest.numerics.ranges import ANYTHING, Range, ends, largest_of, smallest_of, total
 from dpest.numerics.rationals import ZERO, Rational, exact
@@ -24,6 +25,12 @@ def span(node: Any) -> Range:
         case Function(function=function, value=value):
             return _image(function, span(value))
     return (exact(node), exact(node)) if isinstance(node, int | float) and math.isfinite(node) else ANYTHING
+
+
+def never_negative(terms: Sequence[tuple[Any, Rational]], relation: Relation) -> bool:
+    """Whether a sum is > 0, or its negative >= 0, where one of its terms is positive, or none: clipped values that are added."""
+    upwards = relation is Relation.GT
+    return all(isinstance(n, Extreme) and (c > 0) == upwards and span(n)[0] == 0 for n, c in terms)
 
 
 def is_smooth(node: Any) -> bool:

@@ -40,6 +40,7 @@ from dpest.lang.nodes import (
 )
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.reach import reach
+from dpest.lang.spans import never_negative
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pinned_draws, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
@@ -144,6 +145,9 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     if inside is not None:
         return _compared(inside, ask, became)
     if relation is not Relation.EQ:
+        if len(value.terms) > 1 and not value.constant and never_negative(value.terms, relation):
+            some = any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms)
+            return some == (relation is Relation.GT)
         for node, c in value.terms:
             if isinstance(node, Extreme):
                 return _extreme_compared(condition, node, c, ask, became)

@@ -232,7 +232,7 @@ def _picked(x: Any, run: CaseRun) -> Any:
     return x
 
 
-def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | None:
+def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | Constant | None:
     """c * top / bottom, plus a number, as one quotient; None where it is none, or comes down to an affine value."""
     whole = linear(x) if is_node(x) else None
     if whole is None or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
@@ -244,6 +244,8 @@ def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | None:
     rounded = any(not isinstance(n, Draw) for n, _ in (*top.terms, *bottom.terms))
     if has_finitely_many_points(bottom) or len(names) < 2 or rounded:
         return None
+    if not top.terms and not top.constant:
+        return Constant(float(whole.constant))
     return Ratio(scaled(top, c), bottom, whole.constant)
 
 

@@ -276,13 +276,13 @@ def _form(share: Share) -> str:
 
 
 def _pair(a: Share, b: Share) -> float:
-    out = a.log_weight - b.log_weight + a.error + b.error + _moved(a.top, b.top)
+    out = a.log_weight - b.log_weight + a.error + b.error + moved_noise(a.top, b.top)
     if isinstance(a.bottom, BoundedDraw) and isinstance(b.bottom, BoundedDraw):
-        out += _moved(a.bottom, b.bottom)
+        out += moved_noise(a.bottom, b.bottom)
     return out + 1e-14
 
 
-def _moved(f: BoundedDraw, g: BoundedDraw) -> float:
+def moved_noise(f: BoundedDraw, g: BoundedDraw) -> float:
     """The supremum of ln f - ln g between the bounds: for log-concave noise that is moved, it is monotone."""
     if f.offset == g.offset:
         return 0.0

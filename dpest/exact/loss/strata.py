@@ -29,6 +29,7 @@ from dpest.exact.loss.blocks import (
     split_blocks,
 )
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
+from dpest.exact.loss.direction import direction_block
 from dpest.exact.loss.ratio import ratio_sides
 from dpest.laws.law import Continuous
 from dpest.numerics.linear import Matrix, identity
@@ -152,13 +153,24 @@ def _ratio_stratum(
     multiplicity: int,
     measures: Measures,
 ) -> Stratum:
-    """One output that is a quotient of two random values; it shares noise with no other."""
+    """Outputs that are quotients of random values; with several, or where top and bottom share noise, all have one bottom."""
     places = [i for i, key in enumerate(shape) if key[0] != "="]
-    if len(places) != 1:
-        raise ExactRefused("a quotient of two random values shares noise with another output")
-    leaves = tuple((positions[i], 0 if i == places[0] else (left or right)[0].values[i]) for i in range(len(shape)))
-    block = Block((CoordinateKind.REAL,), *ratio_sides(left, right, places[0], measures))
-    return Stratum(leaves, (block,), ((0,),), Frame(identity(1), (Lattice(ZERO, ONE),)), multiplicity)
+    some = (left or right)[0].values
+    at = {i: j for j, i in enumerate(places)}
+    leaves = tuple((positions[i], at.get(i, x)) for i, x in enumerate(some))
+    block = _quotients(left, right, places, measures)
+    members = tuple(range(len(places)))
+    return Stratum(leaves, (block,), (members,), Frame(identity(len(places)), (Lattice(ZERO, ONE),) * len(places)), multiplicity)
+
+
+def _quotients(left: list[Expansion], right: list[Expansion], places: list[int], measures: Measures) -> Block:
+    """The laws of outputs that are quotients in some case: a direction, or one quotient that is mixed with other cases."""
+    try:
+        return direction_block(left, right, places, measures)
+    except ExactRefused:
+        if len(places) > 1:
+            raise
+    return Block((CoordinateKind.REAL,), *ratio_sides(left, right, places[0], measures))
 
 
 Apart = tuple[list[CoordinateKind], Matrix, list[CoordinateRows], list[CoordinateRows]]

@@ -14,6 +14,8 @@ import numpy as np
 from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.cells_of_space import bounds_on_cells
+from dpest.exact.loss.direction import DirectionSide
+from dpest.exact.loss.direction_search import direction_supremum
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, best, capped, logs_at
@@ -48,7 +50,7 @@ def _suffices(done: tuple[Ends, Ends], wanted: tuple[Ends, Ends]) -> bool:
 
 def glimpse(block: Block) -> tuple[float, float]:
     """What a few places show of the block's loss in both directions: where to look first, and no more."""
-    if block.equal or isinstance(block.left, RatioSide) or block.kinds != (CoordinateKind.REAL,):
+    if block.equal or isinstance(block.left, RatioSide | DirectionSide) or block.kinds != (CoordinateKind.REAL,):
         return 0.0, 0.0
     return block.left.measures.once(("glimpse", block.left.key, block.right.key), None, lambda: _glimpsed(block))
 
@@ -65,6 +67,8 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
         return _equal(block)
     if isinstance(block.left, RatioSide):
         return quotient_supremum(block)
+    if isinstance(block.left, DirectionSide):
+        return direction_supremum(block)
     if block.dimension == 0:
         logs = logs_at(block, np.empty((1, 0)))
         return BothWays(best(logs), best(logs.swapped()))

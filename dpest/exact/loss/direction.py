@@ -1,0 +1,235 @@
+"""Outputs that are quotients with one bottom: they tell the direction of several noisy values, and nothing else.
+
+(a, b, c) / (a + b + c) tells the line through (a, b, c) and the origin; so does a / (a + b) for two values, and so does every set
+of quotients whose tops and bottom are independent combinations of the values. Both laws of the direction are compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import ExactRefused
+from dpest.exact.inference.cases import Expansion, Ratio
+from dpest.exact.inference.direction import NOISE, Direction
+from dpest.exact.inference.expressions import Expr
+from dpest.exact.inference.factors import Factor
+from dpest.exact.inference.ratio import BoundedDraw
+from dpest.exact.inference.stars import condition_components
+from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind, Measures
+from dpest.lang.nodes import Draw, Linear
+from dpest.numerics.linear import Matrix, product, reduced
+from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+from dpest.trace.literal import Literal
+
+
+@dataclass(frozen=True)
+class Cone:
+    """Where a case holds: each row of numbers times the values is >= 0."""
+
+    rows: frozenset[tuple[Rational, ...]]
+
+    @property
+    def table(self) -> Floats:
+        """The rows, as floats."""
+        return np.array([[float(x) for x in row] for row in sorted(self.rows)])
+
+    def excludes(self, other: Cone) -> bool:
+        """Whether the lines through the two have at most a boundary in common."""
+        return self._apart(other) and self._apart(other.opposite)
+
+    def _apart(self, other: Cone) -> bool:
+        return any(row in other.opposite.rows for row in self.rows)
+
+    @property
+    def opposite(self) -> Cone:
+        """The cone of the negatives."""
+        return Cone(frozenset(tuple(-x for x in row) for row in self.rows))
+
+    @property
+    def upright(self) -> bool:
+        """Whether it, and not its opposite, stands for the lines through both: a value and its negative have one direction."""
+        return sorted(self.rows) >= sorted(self.opposite.rows)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What outputs tell: the rows (the tops, then the bottom) times the values; and what is added to the quotients."""
+
+    rows: Matrix
+    offsets: tuple[Rational, ...]
+    units: tuple[Rational, ...]  # of the values
+
+    def outputs(self, u: Floats) -> tuple[float, ...]:
+        """The outputs at a direction."""
+        values = u * np.array([float(x) for x in self.units])
+        forms = [sum(float(c) * float(v) for c, v in zip(row, values, strict=True)) for row in self.rows]
+        if not forms[-1]:
+            return tuple(math.copysign(math.inf, x) if x else math.nan for x in forms[:-1])
+        return tuple(x / forms[-1] + float(o) for x, o in zip(forms[:-1], self.offsets, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionSide(BlockLaw):
+    """One law of a direction: for each cone, the cases that hold in it."""
+
+    shape: Shape | None = None
+    shares: tuple[tuple[Cone, Direction], ...] = ()
+
+    def log(self, y: Floats) -> tuple[Floats, Floats]:
+        """Nothing that other methods could use."""
+        raise ExactRefused("the density of quotients with one bottom, at outputs")
+
+    def log_at(self, cone: Cone, u: Floats) -> tuple[Floats, Floats]:
+        """ln of the density at directions in a cone, and the relative error."""
+        return summed([share.log(u) for c, share in self.shares if c == cone])
+
+    @cached_property
+    def impossible(self) -> bool:
+        """Whether there is no case."""
+        return not self.shares
+
+    @cached_property
+    def log_total(self) -> float:
+        """ln of the probability of its cases together; what cones leave out is not taken off."""
+        return float(log_sum(np.array([s.log_weight for _, s in self.shares])))
+
+    def factors(self) -> Iterator[Factor]:
+        """Nothing that other methods could use."""
+        yield from ()
+
+    def kinks(self) -> list[Expr]:
+        """None that is a hyperplane: the density is an integral."""
+        return []
+
+    @cached_property
+    def key(self) -> frozenset[Any]:
+        """Equal for sides that are the same law."""
+        return frozenset((s, self.shape, self.shares.count(s)) for s in self.shares)
+
+
+def summed(answers: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """ln of a sum, and its relative error."""
+    if len(answers) == 1:
+        return answers[0]
+    logs, errors = np.stack([a[0] for a in answers]), np.stack([a[1] for a in answers])
+    whole = np.logaddexp.reduce(logs, axis=0)
+    known = np.where(np.isfinite(whole), whole, np.inf)
+    return whole, (np.exp(logs - known) * errors).sum(axis=0)
+
+
+def direction_block(left: list[Expansion], right: list[Expansion], places: list[int], measures: Measures) -> Block:
+    """Both laws of the outputs at some places, which are quotients in every case."""
+    if not left or not right:
+        raise ExactRefused("quotients of random values that one input alone releases")
+    sides = [[_share(case, places, measures) for case in cases] for cases in (left, right)]
+    forms = {(s.rows, s.offsets) for side in sides for s in side}
+    if len(forms) > 1:
+        raise ExactRefused("quotients of random values that are put together in different ways from case to case")
+    ((rows, offsets),) = forms
+    units = _units([s.noises for side in sides for s in side])
+    shape = Shape(rows, offsets, units)
+    p, q = (DirectionSide((), measures, shape, tuple(s.measured(units) for s in side)) for side in sides)
+    return Block((CoordinateKind.REAL,) * len(places), p, q)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One case of the outputs, in terms of noisy values."""
+
+    rows: Matrix
+    offsets: tuple[Rational, ...]
+    noises: tuple[BoundedDraw, ...]
+    cone: Cone
+    log_weight: float
+    error: float
+
+    def measured(self, units: Sequence[Rational]) -> tuple[Cone, Direction]:
+        """The case with its values in other units."""
+        cone, sign = (self.cone, ONE) if self.cone.upright else (self.cone.opposite, -ONE)
+        units = [sign * x for x in units]
+        noises = tuple(BoundedDraw(n.law, n.factor / s, n.offset / s) for n, s in zip(self.noises, units, strict=True))
+        rows = frozenset(tuple(x * abs(s) for x, s in zip(row, units, strict=True)) for row in cone.rows)
+        return Cone(rows), Direction(noises, bool(rows), self.log_weight, self.error)
+
+
+def _units(noises: Sequence[tuple[BoundedDraw, ...]]) -> tuple[Rational, ...]:
+    """The size of each value, as a power of two: a direction whose parts are of one size in these is an ordinary one."""
+    sizes = [max(abs(n.mode) + n.scale for n in column) for column in zip(*noises, strict=True)]
+    return tuple(exact(2.0 ** round(math.log2(x))) for x in sizes)
+
+
+def _share(case: Expansion, places: Sequence[int], measures: Measures) -> _Case:
+    values = [case.values[i] for i in places]
+    ratios = [v for v in values if isinstance(v, Ratio)]
+    if len(ratios) < len(values):
+        raise ExactRefused("a quotient of two random values shares noise with another output")
+    bottom, scales = ratios[0].bottom, []
+    for r in ratios:
+        scale = _multiple(r.bottom, bottom)
+        if scale is None:
+            raise ExactRefused("quotients of random values with different bottoms share noise")
+        scales.append(scale)
+    forms = [Linear(tuple((n, c / s) for n, c in r.top.terms), r.top.constant / s) for r, s in zip(ratios, scales, strict=True)]
+    forms.append(bottom)
+    shares = {id(n): (n, tuple(_coefficient(f, n) for f in forms)) for f in forms for n, _ in f.terms}
+    draws = [n for n, _ in sorted(shares.values(), key=lambda s: s[1])]  # in an order that does not depend on the case
+    rows = tuple(tuple(_coefficient(f, d) for d in draws) for f in forms)
+    offsets = _solved(rows, [f.constant for f in forms])
+    noises = tuple(_noise(d, offset) for d, offset in zip(draws, offsets, strict=True))
+    used = {id(d) for d in draws}
+    own = [x for x in case.literals if any(id(d) in used for d, _ in x.terms)]
+    rest = [x for x in case.literals if x not in own]
+    cone = Cone(frozenset(_row(x, draws, offsets) for x in own))
+    log_weight = error = 0.0
+    for placed in condition_components(rest, case.loops):
+        logs, off = measures.of(placed.component).log(np.empty((1, 0)))
+        log_weight, error = log_weight + float(logs[0]), error + float(off[0])
+    return _Case(rows, tuple(r.offset for r in ratios), noises, cone, log_weight, error)
+
+
+def _coefficient(form: Linear, node: Any) -> Rational:
+    return next((c for n, c in form.terms if n is node), ZERO)
+
+
+def _multiple(x: Linear, of: Linear) -> Rational | None:
+    """The factor between two expressions; None where they are not multiples of each other."""
+    other = {id(n): c for n, c in of.terms}
+    if len(x.terms) != len(other) or any(id(n) not in other for n, _ in x.terms):
+        return None
+    factors = {c / other[id(n)] for n, c in x.terms}
+    factor = factors.pop()
+    return factor if not factors and x.constant == factor * of.constant else None
+
+
+def _solved(rows: Matrix, constants: Sequence[Rational]) -> tuple[Rational, ...]:
+    """What is added to each draw so that the forms are combinations of the sums, with nothing added."""
+    transform, rank = reduced(rows)
+    if rank < len(rows[0]):
+        raise ExactRefused("quotients of sums of several random values")
+    found = [row[0] for row in product(transform, tuple((c,) for c in constants))]
+    if any(found[rank:]):
+        raise ExactRefused("quotients of random values with numbers added to some of them")
+    return tuple(found[:rank])
+
+
+def _noise(draw: Any, offset: Rational) -> BoundedDraw:
+    if not isinstance(draw, Draw) or not isinstance(draw.law, NOISE):
+        raise ExactRefused("quotients of random values with one bottom, whose noise is not Laplace, Gaussian or logistic")
+    return BoundedDraw(draw.law, ONE, offset)
+
+
+def _row(x: Literal, draws: Sequence[Any], offsets: Sequence[Rational]) -> tuple[Rational, ...]:
+    """A condition as a combination of the noisy values that is >= 0, made so that equal ones are the same."""
+    terms = {id(d): c for d, c in x.terms}
+    row = [terms.pop(id(d), ZERO) for d in draws]
+    if terms or x.constant != sum((c * o for c, o in zip(row, offsets, strict=True)), ZERO):
+        raise ExactRefused("quotients of random values that are compared with other values")
+    lead = abs(next(c for c in row if c))
+    return tuple(c / lead for c in row)
