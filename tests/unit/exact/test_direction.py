@@ -40,7 +40,8 @@ def _largest(p: Sequence[float], q: Sequence[float], *, gaussian: bool = False, 
     best = -math.inf
     for sign in (1.0, -1.0):
         start = max(starts, key=lambda x, s=sign: s * ratio(x))
-        found = optimize.minimize(lambda x, s=sign: -s * ratio(x), start, method="Nelder-Mead", options={"fatol": 1e-9, "xatol": 1e-6})
+        options = {"fatol": 1e-9, "xatol": 1e-6}
+        found = optimize.minimize(lambda x, s=sign: -s * ratio(x), start, method="Nelder-Mead", options=options)
         best = max(best, -float(found.fun))
     return best
 
