@@ -14,6 +14,7 @@ from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
+from dpest.exact.inference.sphere import Spherical, spherical
 from dpest.lang.extent import extent
 from dpest.lang.logic import compare
 from dpest.lang.nodes import (
@@ -89,7 +90,7 @@ class Ratio:
     offset: Rational
 
 
-LeafValue: TypeAlias = Constant | Affine | Floor | Ratio
+LeafValue: TypeAlias = Constant | Affine | Floor | Ratio | Spherical
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +207,9 @@ def _leaf_value(x: Any, run: CaseRun, pin: bool, ratios: bool) -> LeafValue:
             return Constant(x)
     became: Became = {}
     if ratios:
+        turned = spherical(x)
+        if turned is not None:
+            return turned
         x = _picked(x, run)
         found = _ratio(x, run, became)
         if found is not None:

@@ -53,7 +53,7 @@ class OnBoxes:
 
 
 @dataclass(frozen=True)
-class Direction:
+class NoisyRay:
     """One case: independent noisy values, of which the direction counts, and the weight of the case."""
 
     noises: tuple[BoundedDraw, ...]

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Expansion, Ratio
-from dpest.exact.inference.direction import NOISE, Direction
+from dpest.exact.inference.direction import NOISE, NoisyRay
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.ratio import BoundedDraw
@@ -59,7 +59,7 @@ class Cone:
 
 
 @dataclass(frozen=True)
-class Shape:
+class QuotientForm:
     """What outputs tell: the rows (the tops, then the bottom) times the values; and what is added to the quotients."""
 
     rows: Matrix
@@ -79,8 +79,8 @@ class Shape:
 class DirectionSide(BlockLaw):
     """One law of a direction: for each cone, the cases that hold in it."""
 
-    shape: Shape | None = None
-    shares: tuple[tuple[Cone, Direction], ...] = ()
+    shape: QuotientForm | None = None
+    shares: tuple[tuple[Cone, NoisyRay], ...] = ()
 
     def log(self, y: Floats) -> tuple[Floats, Floats]:
         """Nothing that other methods could use."""
@@ -134,7 +134,7 @@ def direction_block(left: list[Expansion], right: list[Expansion], places: list[
         raise ExactRefused("quotients of random values that are put together in different ways from case to case")
     ((rows, offsets),) = forms
     units = _units([s.noises for side in sides for s in side])
-    shape = Shape(rows, offsets, units)
+    shape = QuotientForm(rows, offsets, units)
     p, q = (DirectionSide((), measures, shape, tuple(s.measured(units) for s in side)) for side in sides)
     return Block((CoordinateKind.REAL,) * len(places), p, q)
 
@@ -150,13 +150,13 @@ class _Case:
     log_weight: float
     error: float
 
-    def measured(self, units: Sequence[Rational]) -> tuple[Cone, Direction]:
+    def measured(self, units: Sequence[Rational]) -> tuple[Cone, NoisyRay]:
         """The case with its values in other units."""
         cone, sign = (self.cone, ONE) if self.cone.upright else (self.cone.opposite, -ONE)
         units = [sign * x for x in units]
         noises = tuple(BoundedDraw(n.law, n.factor / s, n.offset / s) for n, s in zip(self.noises, units, strict=True))
         rows = frozenset(tuple(x * abs(s) for x, s in zip(row, units, strict=True)) for row in cone.rows)
-        return Cone(rows), Direction(noises, bool(rows), self.log_weight, self.error)
+        return Cone(rows), NoisyRay(noises, bool(rows), self.log_weight, self.error)
 
 
 def _units(noises: Sequence[tuple[BoundedDraw, ...]]) -> tuple[Rational, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.direction import Direction, mixed
+from dpest.exact.inference.direction import NoisyRay, mixed
 from dpest.exact.inference.ratio import BoundedDraw
 from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.cover import as_good_as
@@ -27,11 +27,11 @@ _ROUNDS = 60
 _FIRST = 4  # parts of each side at the start
 _GRID = np.array([-1.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.0])  # of each side: where a search begins
 _MOST_STARTS = 2000
-_LEAST_STEP = 1e-5
+_LEAST_STEP = 1e-5  # of a climb: the loss at a smooth maximum is known to the square of it
 
 
 @dataclass
-class _Best:
+class _BestDirection:
     """The largest ratio that was evaluated in one direction, and where."""
 
     value: float = -math.inf
@@ -66,7 +66,7 @@ class _Search:
         self.p, self.q, self.cone = p, q, cone
         self.parts = tuple(tuple(s for c, s in side.shares if c == cone) for side in (p, q))
         self.sides = len(self.parts[0][0].noises)
-        self.best = [_Best(), _Best()]
+        self.best = [_BestDirection(), _BestDirection()]
         self.caps = _pairwise(self.parts[0], self.parts[1], cone), _pairwise(self.parts[1], self.parts[0], cone)
 
     def answer(self) -> BothWays:
@@ -125,7 +125,7 @@ class _Search:
             if ratio[i] > self.best[way].value:
                 off = float(e[i] + f[i]) + 2.3e-16 * (4 + abs(float(a[i])) + abs(float(b[i])))
                 logs = (float(a[i]), float(b[i])) if way == 0 else (float(b[i]), float(a[i]))
-                self.best[way] = _Best(float(ratio[i]), float(ratio[i]) - off, u[i], logs)
+                self.best[way] = _BestDirection(float(ratio[i]), float(ratio[i]) - off, u[i], logs)
 
     def _climb(self) -> None:
         """From the best directions upwards, in steps along each coordinate that are halved where none helps."""
@@ -204,7 +204,7 @@ class _Search:
 # -- a bound from the noisy values themselves ------------------------------------------------------------------------
 
 
-def _pairwise(p: Sequence[Direction], q: Sequence[Direction], cone: Cone) -> float:
+def _pairwise(p: Sequence[NoisyRay], q: Sequence[NoisyRay], cone: Cone) -> float:
     """The largest of the losses of matching cases: a ratio of sums is no larger than the largest ratio of matching terms."""
     mine, others = sorted(p, key=_form), sorted(q, key=_form)
     if [_form(s) for s in mine] != [_form(s) for s in others]:
@@ -212,12 +212,12 @@ def _pairwise(p: Sequence[Direction], q: Sequence[Direction], cone: Cone) -> flo
     return max(_pair(a, b, cone) for a, b in zip(mine, others, strict=True))
 
 
-def _form(share: Direction) -> str:
+def _form(share: NoisyRay) -> str:
     """What two cases must have in common to be compared term by term."""
     return repr([(repr(n.law), float(n.factor)) for n in share.noises])
 
 
-def _pair(a: Direction, b: Direction, cone: Cone) -> float:
+def _pair(a: NoisyRay, b: NoisyRay, cone: Cone) -> float:
     out = a.log_weight - b.log_weight + a.error + b.error + 1e-14
     for i, (f, g) in enumerate(zip(a.noises, b.noises, strict=True)):
         f, g = (_bounded(x, i, cone) for x in (f, g))

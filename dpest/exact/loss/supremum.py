@@ -23,6 +23,7 @@ from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
 from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted
+from dpest.exact.loss.sphere import SphereSide, sphere_supremum
 from dpest.exact.loss.vectors import moved_vector
 
 _GLIMPSED = np.array([0.1, 1.0, 4.0, 40.0])  # scales beyond the kinks at which a first look is taken
@@ -69,6 +70,8 @@ def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
         return quotient_supremum(block)
     if isinstance(block.left, DirectionSide):
         return direction_supremum(block)
+    if isinstance(block.left, SphereSide):
+        return sphere_supremum(block)
     if block.dimension == 0:
         logs = logs_at(block, np.empty((1, 0)))
         return BothWays(best(logs), best(logs.swapped()))
