@@ -60,6 +60,8 @@ class NoisyRay:
     oriented: bool  # whether u and -u are told apart
     log_weight: float = 0.0
     error: float = 0.0
+    least: float = 0.0  # of t: where the last of the values has bounds, and u_r = 1
+    most: float = math.inf
 
     def log(self, u: Floats) -> tuple[Floats, Floats]:
         """ln of the density at directions, and the relative error."""
@@ -128,12 +130,13 @@ class NoisyRay:
         def log_f(t: Floats) -> Floats:
             return self._log_integrand(u, t)
 
-        far = max(abs(n.mode) + n.scale for n in self.noises) * _BROAD
-        ends = np.zeros(len(u)), np.full(len(u), far)
+        far = self.least + max(abs(n.mode) + n.scale for n in self.noises) * _BROAD
+        ends = np.full(len(u), self.least), np.full(len(u), min(far, self.most))
         top = _golden(log_f, *ends)
         peak = log_f(top)
         widths = [_fall(log_f, peak, top, end)[:, None] for end in ends]
-        edges = [np.maximum(top[:, None] - widths[0] * _FALL, 0.0), top[:, None] + widths[1] * _FALL[1:]]
+        edges = [top[:, None] - widths[0] * _FALL, top[:, None] + widths[1] * _FALL[1:]]
+        edges = [np.clip(x, self.least, self.most) for x in edges]
         turns = []
         with np.errstate(divide="ignore", invalid="ignore"):
             for i, noise in enumerate(self.noises):
@@ -186,11 +189,12 @@ def below_tangent(noise: BoundedDraw, x: Floats, reach: Floats) -> Floats:
 
 def _golden(f: LogOfFactor, low: Floats, high: Floats) -> Floats:
     """Where a function that rises and then falls is largest, in each row: first by powers of four, then by golden sections."""
-    powers = high[:, None] * 4.0 ** -np.arange(0.0, 24.0)
+    powers = low[:, None] + (high - low)[:, None] * 4.0 ** -np.arange(0.0, 32.0)
     values = np.stack([f(powers[:, k]) for k in range(powers.shape[1])], axis=1)
     best = values.argmax(axis=1)
     rows = np.arange(len(low))
-    low, high = powers[rows, np.minimum(best + 1, powers.shape[1] - 1)], powers[rows, np.maximum(best - 1, 0)]
+    first = np.where(best == powers.shape[1] - 1, low, powers[rows, np.minimum(best + 1, powers.shape[1] - 1)])
+    low, high = first, powers[rows, np.maximum(best - 1, 0)]
     a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     fa, fb = f(a), f(b)
     for _ in range(_STEPS):

@@ -40,8 +40,8 @@ class _BestDirection:
     logs: tuple[float, float] = (-math.inf, -math.inf)
 
 
-def direction_supremum(block: Block) -> BothWays:
-    """The block's loss in both directions."""
+def direction_supremum(block: Block, *, each: bool = False) -> BothWays:
+    """The block's loss in both directions; without `each` it is enough to know that the smaller one is smaller."""
     p, q = block.left, block.right
     assert isinstance(p, DirectionSide)
     assert isinstance(q, DirectionSide)
@@ -50,7 +50,7 @@ def direction_supremum(block: Block) -> BothWays:
         raise ExactRefused("quotients of random values with conditions that differ between the inputs")
     if any(not a.excludes(b) for a, b in itertools.combinations(cones, 2)):
         raise ExactRefused("quotients of random values whose cases overlap")
-    found = [_Search(p, q, cone).answer() for cone in sorted(cones, key=repr)]
+    found = [_DirectionSearch(p, q, cone, each=each).answer() for cone in sorted(cones, key=repr)]
     return BothWays(*(_largest([(f.forward, f.backward)[way] for f in found]) for way in (0, 1)))
 
 
@@ -59,14 +59,15 @@ def _largest(sups: list[Sup]) -> Sup:
     return Sup(best.value, max(s.lower for s in sups), max(s.upper for s in sups), best.at, best.log_p, best.log_q)
 
 
-class _Search:
+class _DirectionSearch:
     """Both laws in one cone."""
 
-    def __init__(self, p: DirectionSide, q: DirectionSide, cone: Cone) -> None:
+    def __init__(self, p: DirectionSide, q: DirectionSide, cone: Cone, *, each: bool) -> None:
         self.p, self.q, self.cone = p, q, cone
         self.parts = tuple(tuple(s for c, s in side.shares if c == cone) for side in (p, q))
         self.sides = len(self.parts[0][0].noises)
         self.best = [_BestDirection(), _BestDirection()]
+        self.each = each
         self.caps = _pairwise(self.parts[0], self.parts[1], cone), _pairwise(self.parts[1], self.parts[0], cone)
 
     def answer(self) -> BothWays:
@@ -86,7 +87,9 @@ class _Search:
         return Sup(b.value, b.lower, max(upper, b.value), self.p.shape.outputs(b.u), *b.logs)
 
     def _done(self) -> bool:
-        """Whether the larger direction has reached what no direction exceeds."""
+        """Whether the larger direction has reached what no direction exceeds, or each of them."""
+        if self.each:
+            return all(as_good_as(b.lower, cap) for b, cap in zip(self.best, self.caps, strict=True))
         return as_good_as(max(b.lower for b in self.best), max(self.caps))
 
     # -- what is reached ---------------------------------------------------------------------------------------------
@@ -149,9 +152,11 @@ class _Search:
         for turn in range(_ROUNDS):
             low, high = boxes
             bounds = np.minimum(self._bounds(low, high), np.array(self.caps)[:, None])
-            self._look(0.5 * (low + high)[np.argsort(-bounds.max(axis=0))[:64]])
-            goal = max(b.value for b in self.best)
-            wanted = bounds.max(axis=0) > goal + _CLOSE * max(1.0, abs(goal))
+            for bound in bounds:
+                self._look(0.5 * (low + high)[np.argsort(-bound)[:32]])
+            goals = np.array([b.value for b in self.best])[:, None]
+            goals = goals if self.each else np.full((2, 1), goals.max())
+            wanted = (bounds > goals + _CLOSE * np.maximum(1.0, np.abs(goals))).any(axis=0)
             if turn == _ROUNDS - 1 or int(wanted.sum()) > _MOST_BOXES:
                 wanted[:] = False
             uppers = np.maximum(uppers, bounds[:, ~wanted].max(axis=1, initial=-math.inf))

@@ -18,6 +18,7 @@ from dpest.exact.inference.lattice import WINDOW
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.direction import DirectionSide
 from dpest.exact.loss.logs import logs_at
+from dpest.exact.loss.mixed import MixedSide
 from dpest.exact.loss.ratio import RatioSide
 from dpest.exact.loss.shift import release
 from dpest.exact.loss.sphere import SphereSide
@@ -62,7 +63,7 @@ def part_of(block: Block) -> Weight | SharedGaussian | CellSource:
 
 
 def _part(block: Block) -> Weight | SharedGaussian | CellSource:
-    if isinstance(block.left, RatioSide | DirectionSide):
+    if isinstance(block.left, RatioSide | DirectionSide | MixedSide):
         raise NotCovered("delta(eps) of a quotient of random values is not covered; its epsilon is")
     if isinstance(block.left, SphereSide):
         raise NotCovered("delta(eps) of noise in a uniform direction is not covered; its epsilon is")

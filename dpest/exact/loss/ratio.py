@@ -288,8 +288,9 @@ def moved_noise(f: BoundedDraw, g: BoundedDraw) -> float:
         return 0.0
     far = 1600.0 * f.scale + abs(float(f.offset)) + abs(float(g.offset))
     places = np.array([max(f.low, -far), min(f.high, far)])
+    one, other = f.log_density(places), g.log_density(places)
     with np.errstate(invalid="ignore"):
-        ratio = f.log_density(places) - g.log_density(places)
+        ratio = one - other + 4e-16 * (np.abs(one) + np.abs(other))  # each is rounded to the size that it has far out
     # Beyond the last kink these are constant, or within e^-1000 of their limit; other noise needs finite bounds.
     bounded = bool(np.isfinite([f.low, f.high]).all() and np.isfinite(ratio).all())
     if isinstance(f.law, Laplace | Logistic) or bounded:

@@ -31,6 +31,7 @@ from dpest.exact.loss.blocks import (
 )
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
 from dpest.exact.loss.direction import direction_block
+from dpest.exact.loss.mixed import mixed_block
 from dpest.exact.loss.ratio import ratio_sides
 from dpest.exact.loss.sphere import sphere_block
 from dpest.laws.law import Continuous
@@ -173,7 +174,7 @@ def _quotients(left: list[Expansion], right: list[Expansion], places: list[int],
         return direction_block(left, right, places, measures)
     except ExactRefused:
         if len(places) > 1:
-            raise
+            return mixed_block(left, right, places, measures)
     return Block((CoordinateKind.REAL,), *ratio_sides(left, right, places[0], measures))
 
 

@@ -19,6 +19,7 @@ from dpest.exact.loss.direction_search import direction_supremum
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, best, capped, logs_at
+from dpest.exact.loss.mixed import MixedSide, mixed_supremum
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
@@ -29,16 +30,18 @@ from dpest.exact.loss.vectors import moved_vector
 _GLIMPSED = np.array([0.1, 1.0, 4.0, 40.0])  # scales beyond the kinks at which a first look is taken
 
 
-def supremum(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays:
+def supremum(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED, *, each: bool = False) -> BothWays:
     """The block's loss in both directions; blocks with the same laws are worked out once.
 
     Losses up to `worth` are not worth a closer look: where a direction has no larger one, its bracket may be wide. The loss is
-    known to be `most` at most: once that is reached, nothing more is looked at.
+    known to be `most` at most: once that is reached, nothing more is looked at. Of quotients the smaller direction stays open,
+    below the larger one, unless `each` is asked for.
     """
     known = block.left.measures.answers
-    key = (block.kinds, block.left.key, block.right.key)
+    each = each and isinstance(block.left, DirectionSide)
+    key = (block.kinds, block.left.key, block.right.key, each)
     if key not in known or not _suffices(known[key][0], (worth, most)):
-        known[key] = (worth, most), _known_support(block, _supremum(block, worth, most))
+        known[key] = (worth, most), _known_support(block, _supremum(block, worth, most, each=each))
     found: BothWays = known[key][1]
     return found
 
@@ -63,13 +66,15 @@ def _glimpsed(block: Block) -> tuple[float, float]:
     return (float(ratio.max()), float(-ratio.min())) if ratio.size else (0.0, 0.0)
 
 
-def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
+def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
     if block.equal:
         return _equal(block)
     if isinstance(block.left, RatioSide):
         return quotient_supremum(block)
     if isinstance(block.left, DirectionSide):
-        return direction_supremum(block)
+        return direction_supremum(block, each=each)
+    if isinstance(block.left, MixedSide):
+        return mixed_supremum(block)
     if isinstance(block.left, SphereSide):
         return sphere_supremum(block)
     if block.dimension == 0:
