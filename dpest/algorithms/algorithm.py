@@ -85,8 +85,9 @@ def auto_dist(function: Callable[..., Any]) -> Mechanism:
 
     @functools.wraps(function)
     def mechanism(data: Any, *args: Any, **params: Any) -> Any:
-        given = signature.bind(data, *args, **params).arguments
-        _check(function.__name__, dict(list(given.items())[1:]))  # all but the data
+        if args or params:
+            given = signature.bind(data, *args, **params).arguments
+            _check(function.__name__, dict(list(given.items())[1:]))  # all but the data
         return function(data, *args, **params)
 
     @functools.wraps(function)

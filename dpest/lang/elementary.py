@@ -44,6 +44,7 @@ _TWO, _TEN, _THIRD = exact(2), exact(10), exact(1) / 3
 ELEMENTARY: dict[str, Elementary] = {
     **{k.value: Elementary(k) for k in (Kind.EXP, Kind.LOG, Kind.EXPM1, Kind.LOG1P, Kind.TANH, Kind.ARCTANH, Kind.ARCTAN)},
     **{k.value: Elementary(k) for k in (Kind.SINH, Kind.ARCSINH, Kind.EXPIT, Kind.LOGIT, Kind.NDTR, Kind.NDTRI, Kind.TAN)},
+    **{k.value: Elementary(k) for k in (Kind.ERF, Kind.ERFINV, Kind.ERFC, Kind.ERFCINV)},
     "exp2": Elementary(Kind.EXP, _TWO),
     "exp10": Elementary(Kind.EXP, _TEN),
     "log2": Elementary(Kind.LOG, _TWO),
@@ -54,6 +55,8 @@ ELEMENTARY: dict[str, Elementary] = {
 # The standard library's names for them.
 OF_MATH = {
     **{name: name for name in ("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "cbrt", "exp2", "tanh", "sinh", "tan")},
+    "erf": "erf",
+    "erfc": "erfc",
     "atan": "arctan",
     "atanh": "arctanh",
     "asinh": "arcsinh",

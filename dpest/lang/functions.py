@@ -37,8 +37,11 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
         if len(yes) != len(no):
             raise InvalidInput(f"where(...) needs two sequences of one length, got {len(yes)} and {len(no)} values")
         chosen = truth(unwrap(condition))
-        nested = any(isinstance(x, list | tuple | np.ndarray) for x in (*yes, *no))
-        return type(yes)((where(condition, a, b) if nested else _side(chosen, a, b)) for a, b in zip(yes, no, strict=True))
+        if any(isinstance(x, list | tuple | np.ndarray) for x in (*yes, *no)):
+            return type(yes)([where(condition, a, b) for a, b in zip(yes, no, strict=True)])
+        if not is_node(chosen):
+            return type(yes)(yes if chosen else no)
+        return type(yes)([_side(chosen, a, b) for a, b in zip(yes, no, strict=True)])
     return _side(truth(unwrap(condition)), yes, no)
 
 

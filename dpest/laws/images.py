@@ -60,6 +60,10 @@ def _named(law: Law, factor: Rational, offset: Rational, function: Elementary) -
             return Image(Logistic(1.0))
         case Kind.NDTRI, Uniform() if _ends(law, factor, offset) == (0, 1):
             return Image(Gaussian(1.0))
+        case Kind.ERFINV, Uniform() if _ends(law, factor, offset) == (-1, 1):
+            return Image(Gaussian(math.sqrt(0.5)))
+        case Kind.ERFCINV, Uniform() if _ends(law, factor, offset) == (0, 2):
+            return Image(Gaussian(math.sqrt(0.5)))
         case Kind.LOG, Moved(law=Uniform() as uniform, function=inner) if inner == _INVERTED and function.parameter is None:
             return _log_odds(uniform, exact(law.factor), exact(law.offset), factor, offset)
         case Kind.TAN, Uniform() if _ends(law, factor, offset) == (-_HALF_PI, _HALF_PI):

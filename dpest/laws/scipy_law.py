@@ -26,13 +26,14 @@ _ERROR = 1e-12  # relative, of scipy's densities and distribution functions
 _LEAST = -600.0  # ln of the smallest probability that scipy's plain distribution functions still hold
 _MOST_POINTS = 200_000
 
-_CONTINUOUS: dict[str, Callable[[float], Law]] = {
+_CONTINUOUS: dict[str, Callable[..., Law | None]] = {  # scale and shapes -> law
     "laplace": c.Laplace,
     "norm": c.Gaussian,
     "expon": c.Exponential,
     "gumbel_r": c.Gumbel,
     "logistic": c.Logistic,
     "uniform": lambda scale: c.Uniform(0.0, scale),
+    "gennorm": lambda scale, beta: c.Laplace(scale) if beta == 1 else c.Gaussian(scale / math.sqrt(2)) if beta == 2 else None,
 }
 _DISCRETE: dict[str, Callable[..., Law]] = {
     "bernoulli": lambda p: d.bernoulli_law(float(p)),
@@ -59,7 +60,7 @@ def from_frozen(frozen: Any) -> tuple[float, Law]:
     shapes, location, scale = _parameters(frozen)
     if hasattr(frozen, "pdf"):
         known = _CONTINUOUS.get(dist.name) if _stock(dist) else None
-        return location, known(scale) if known else _continuous(frozen, shapes, scale)
+        return location, (known and known(scale, *shapes)) or _continuous(frozen, shapes, scale)
     made = _DISCRETE.get(dist.name) if _stock(dist) else None
     return location, made(*shapes) if made else _discrete(frozen, shapes)
 
@@ -235,6 +236,10 @@ class ScipyContinuous(_Standard, Continuous):
         return Asymptote(-math.log(self.spread)) + moved if moved else None
 
     def shift(self, d: float) -> Shift | None:
+        if self.name == "gennorm" and not self.identity:
+            # |x + d|^beta - |x|^beta: at most |d|^beta, at 0, where the power is concave; it grows without end where it is not.
+            beta = self.shapes[0]
+            return Shift(abs(d / self.spread) ** beta, 0.0) if beta <= 1 or not d else Shift(math.inf, math.copysign(math.inf, d))
         if self.nu is None:
             return None
         # ((x + d)^2 + a) / (x^2 + a) is largest where x^2 + d x = a.

@@ -47,18 +47,22 @@ _RIGHT: dict[str, _Declared] = {
     "chi2": lambda df: exponential(float(-gammaln(df / 2)) - df / 2 * math.log(2), 2.0, df / 2 - 1),
 }
 _SYMMETRIC = {"t", "cauchy"}
+# Bagnoli and Bergstrom, Log-concave probability and its applications, Economic Theory 26, 2005, and second derivatives by hand.
+_ALWAYS_LOG_CONCAVE = {
+    "anglit", "cosine", "exponnorm", "genlogistic", "gompertz", "gumbel_l", "halflogistic", "halfnorm", "hypsecant",
+    "laplace_asymmetric", "loggamma", "maxwell", "moyal", "rayleigh", "semicircular", "skewnorm", "trapezoid", "triang",
+    "truncexpon", "truncnorm",
+}
 _LOG_CONCAVE: dict[str, Callable[..., bool]] = {
     "gamma": lambda a: a >= 1,
     "erlang": lambda a: a >= 1,
+    "chi": lambda df: df >= 1,
     "chi2": lambda df: df >= 2,
     "beta": lambda a, b: a >= 1 and b >= 1,
+    "gennorm": lambda beta: beta >= 1,
+    "powerlaw": lambda a: a >= 1,
     "weibull_min": lambda c: c >= 1,
-    "triang": lambda c: True,
-    "halfnorm": lambda: True,
-    "rayleigh": lambda: True,
-    "gumbel_l": lambda: True,
-    "hypsecant": lambda: True,
-    "laplace_asymmetric": lambda kappa: True,
+    "weibull_max": lambda c: c >= 1,
 }
 
 
@@ -71,7 +75,7 @@ def right_tail(name: str, shapes: tuple[float, ...], side: int) -> Asymptote | N
 
 def log_concave(name: str, shapes: tuple[float, ...]) -> bool:
     """Whether the logarithm of a standard density is known to be concave on its support."""
-    return name in _LOG_CONCAVE and bool(_LOG_CONCAVE[name](*shapes))
+    return name in _ALWAYS_LOG_CONCAVE or (name in _LOG_CONCAVE and bool(_LOG_CONCAVE[name](*shapes)))
 
 
 def degrees_of_freedom(name: str, shapes: tuple[float, ...]) -> float | None:

@@ -44,6 +44,10 @@ class Kind(Enum):
     LOGIT = "logit"  # 0 < x < 1
     NDTR = "ndtr"
     NDTRI = "ndtri"  # 0 < x < 1
+    ERF = "erf"
+    ERFINV = "erfinv"  # -1 < x < 1
+    ERFC = "erfc"
+    ERFCINV = "erfcinv"  # 0 < x < 2
     RECIPROCAL = "reciprocal"  # x != 0; falling on either side of it
     FOLDED_LOG = "sign(x) * -log(1 - abs(x))"  # -1 < x < 1
     UNFOLDED = "sign(x) * (1 - exp(-abs(x)))"
@@ -57,6 +61,8 @@ _PAIRS = (
     (Kind.SINH, Kind.ARCSINH),
     (Kind.EXPIT, Kind.LOGIT),
     (Kind.NDTR, Kind.NDTRI),
+    (Kind.ERF, Kind.ERFINV),
+    (Kind.ERFC, Kind.ERFCINV),
     (Kind.FOLDED_LOG, Kind.UNFOLDED),
 )
 _INVERSE = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}, Kind.RECIPROCAL: Kind.RECIPROCAL}
@@ -73,6 +79,8 @@ _DOMAINS: dict[Kind, Ends] = {
     Kind.TAN: (-_HALF_PI, _HALF_PI),
     Kind.LOGIT: _UNIT,
     Kind.NDTRI: _UNIT,
+    Kind.ERFINV: _SYMMETRIC,
+    Kind.ERFCINV: (ZERO, exact(2)),
     Kind.FOLDED_LOG: _SYMMETRIC,
 }
 
@@ -113,7 +121,7 @@ class Elementary:
     def rising(self) -> bool:
         """Whether it grows."""
         match self.kind:
-            case Kind.RECIPROCAL:
+            case Kind.RECIPROCAL | Kind.ERFC | Kind.ERFCINV:
                 return False
             case Kind.POWER | Kind.ODD:
                 return bool(self._parameter > 0)
@@ -165,6 +173,10 @@ class Elementary:
                 return ONE / 2 if not x else None
             case Kind.LOGIT | Kind.NDTRI:
                 return ZERO if 2 * x == 1 else None
+            case Kind.ERFC:
+                return ONE if not x else None
+            case Kind.ERFCINV:
+                return ZERO if x == 1 else None
         return None if x else ZERO  # all others are odd, or zero at zero
 
     def _power(self, x: Rational) -> Rational | None:
@@ -216,7 +228,7 @@ class Elementary:
                 return -np.sign(x) * np.log1p(-np.abs(x))
             case Kind.UNFOLDED:
                 return -np.sign(x) * np.expm1(-np.abs(x))
-            case Kind.EXPIT | Kind.LOGIT | Kind.NDTR | Kind.NDTRI:
+            case Kind.EXPIT | Kind.LOGIT | Kind.NDTR | Kind.NDTRI | Kind.ERF | Kind.ERFINV | Kind.ERFC | Kind.ERFCINV:
                 return np.asarray(getattr(special, self.kind.value)(x))
         return np.asarray(getattr(np, self.kind.value)(x))
 
@@ -255,6 +267,15 @@ def _ndtri(p: gmpy2.mpfr) -> gmpy2.mpfr:
     return x if lower else -x
 
 
+def _erfcinv(p: gmpy2.mpfr) -> gmpy2.mpfr:
+    return -_ndtri(p / 2) / gmpy2.sqrt(gmpy2.mpfr(2))
+
+
+def _log_bell(x: Floats) -> Floats:
+    """ln of the slope of erf."""
+    return np.asarray(math.log(2 / math.sqrt(math.pi)) - x * x)
+
+
 class _Parameterless(NamedTuple):
     """A function without a parameter: its value in many digits, and ln of the size of its derivative."""
 
@@ -275,6 +296,10 @@ _FORMS = {
     Kind.LOGIT: _Parameterless(lambda x: gmpy2.log(x) - gmpy2.log1p(-x), lambda x: -np.log(x) - np.log1p(-x)),
     Kind.NDTR: _Parameterless(lambda x: gmpy2.erfc(-x / gmpy2.sqrt(gmpy2.mpfr(2))) / 2, lambda x: -0.5 * (x * x + _LOG_2PI)),
     Kind.NDTRI: _Parameterless(_ndtri, lambda x: 0.5 * (special.ndtri(x) ** 2 + _LOG_2PI)),
+    Kind.ERF: _Parameterless(gmpy2.erf, _log_bell),
+    Kind.ERFINV: _Parameterless(lambda x: _erfcinv(1 - x), lambda x: -_log_bell(special.erfinv(x))),
+    Kind.ERFC: _Parameterless(gmpy2.erfc, _log_bell),
+    Kind.ERFCINV: _Parameterless(_erfcinv, lambda x: -_log_bell(special.erfcinv(x))),
     Kind.RECIPROCAL: _Parameterless(lambda x: 1 / x, lambda x: -2 * np.log(np.abs(x))),
     Kind.FOLDED_LOG: _Parameterless(lambda x: -gmpy2.log1p(-abs(x)) * gmpy2.sign(x), lambda x: -np.log1p(-np.abs(x))),
     Kind.UNFOLDED: _Parameterless(lambda x: -gmpy2.expm1(-abs(x)) * gmpy2.sign(x), lambda x: -np.abs(x)),

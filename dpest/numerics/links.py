@@ -11,6 +11,12 @@ class Links:
     def __init__(self) -> None:
         self.parent: dict[Hashable, Hashable] = {}
 
+    def copy(self) -> Links:
+        """The same, to be joined further."""
+        other = Links()
+        other.parent = dict(self.parent)
+        return other
+
     def root(self, x: Hashable) -> Hashable:
         """What stands for everything that x is joined to."""
         parent = self.parent

@@ -27,7 +27,7 @@ TO_COEFFICIENTS = (np.polynomial.legendre.legvander(NODES, ORDER - 1) * WEIGHTS[
 TAIL = np.ascontiguousarray(TO_COEFFICIENTS[-3:].T)
 TOLERANCE = 1e-14  # relative: a panel whose error is below this share of the whole is not halved
 _HALVINGS = 48  # down to 4e-15 of the first panel, nearly as narrow as the rounding of its ends allows
-_BLOCK = 1 << 17  # panels evaluated at once
+_BLOCK = 512  # panels evaluated at once: their 12,288 points stay in a processor's cache; 2,048 take a fifth longer
 _MOST_SCALES = 100.0  # length of a gap between breaks, in scales, up to which halving alone finds what is in it
 _MOST = 1 << 20  # panels that one round may hold before no more are halved
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError
 from dpest.lang.generators.swap import standing_in
-from dpest.lang.nodes import Draw, draws_of, is_node
+from dpest.lang.nodes import Draw, Node, ancestors, draws_of, is_node
 from dpest.laws.discrete import Atoms
 from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
@@ -57,6 +57,11 @@ class Path:
     guards: Mapping[Draw, Guard] = field(default_factory=dict)  # of draws that are made only where conditions hold
     joined: tuple[bool, ...] = ()  # which `if` statements on the way had both sides worked out
     loops: tuple[Loop, ...] = ()  # loops on the way whose further rounds are like the one that is written out here
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node that the output depends on."""
+        return tuple(ancestors(*self.output.leaves))
 
     @cached_property
     def draws(self) -> tuple[list[Draw], ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import Draw, Function, Linear, ancestors
+from dpest.lang.nodes import Draw, Function, Linear
 from dpest.laws.law import Continuous
 from dpest.trace.plain_run import PlainRun, draws_in_words
 from dpest.trace.valuation import Valuation
@@ -29,7 +29,7 @@ def has_functions(paths: Sequence[Path]) -> bool:
     """Whether functions that underflow, overflow or come to a limit are behind conditions or outputs."""
     if any(draw.origin is not None for path in paths for literal in path.conditions for draw, _ in literal.terms):
         return True
-    return any(isinstance(node, Function) for path in paths[:1] for node in ancestors(*path.output.leaves))
+    return any(isinstance(node, Function) for path in paths[:1] for node in path.nodes)
 
 
 def check_rounding(run: PlainRun, leaves: Iterable[Any]) -> None:

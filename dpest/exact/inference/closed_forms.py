@@ -7,14 +7,14 @@ in one sum are one such draw with shape a_1 + ... + a_n. Both need that nothing 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.own_draws import in_conditions, replaced, with_values
 from dpest.exact.inference.product_forms import with_products
-from dpest.lang.nodes import Draw, Function, Linear, Rounded, Rounding, ancestors, children, draws_of, is_node, linear
+from dpest.lang.nodes import Draw, Function, Linear, Node, Rounded, Rounding, ancestors, children, draws_of, is_node, linear
 from dpest.laws.continuous import Exponential
 from dpest.laws.law import Law
 from dpest.laws.scipy_law import ScipyContinuous, ScipyDiscrete, from_frozen
@@ -30,9 +30,9 @@ def with_closed_forms(traced: Trace) -> Trace:
     """The same law, with one draw in place of every such value; raises `ExactRefused` where a share is left alone."""
     paths = tuple(_with_sums(with_products(_with_floors(path))) for path in traced.paths)
     asked = {id(x): x for path in paths for x in path.conditions}  # paths share their conditions
-    for roots in (*(path.output.leaves for path in paths), [d for x in asked.values() for d, _ in x.terms]):
-        for draw in draws_of(*roots):
-            if _share(draw) and draw.law.name == "gamma" and draw.law.shapes[0] < 1:  # type: ignore[attr-defined]
+    for nodes in (*(path.nodes for path in paths), draws_of(*(d for x in asked.values() for d, _ in x.terms))):
+        for draw in nodes:
+            if isinstance(draw, Draw) and _share(draw) and draw.law.name == "gamma" and draw.law.shapes[0] < 1:  # type: ignore[attr-defined]
                 raise ExactRefused("a gamma draw with a shape below 1 that is no share of a sum: its density has a pole")
     return replace(traced, paths=paths)
 
@@ -41,13 +41,13 @@ def with_closed_forms(traced: Trace) -> Trace:
 
 
 def _with_floors(path: Path) -> Path:
-    found = _floors(path.output.leaves)
+    found = _floors(path.nodes)
     return with_values(path, {id(node): (node, Linear(((Draw(law), sign),), k)) for node, (law, sign, k) in found})
 
 
-def _floors(leaves: Sequence[Any]) -> Iterator[tuple[Rounded, tuple[Law, Rational, Rational]]]:
+def _floors(nodes: Iterable[Node]) -> Iterator[tuple[Rounded, tuple[Law, Rational, Rational]]]:
     """Roundings that are sign * G + constant with G geometric: 1, 2, ..."""
-    for node in ancestors(*leaves):
+    for node in nodes:
         if isinstance(node, Rounded) and node.rounding is not Rounding.ROUND:
             inner = _exponential(linear(node.value))
             if inner is None or inner[2].denominator != 1:
@@ -86,7 +86,7 @@ def _scipy(family: str, *shapes: float, **options: float) -> Any:
 
 
 def _with_sums(path: Path) -> Path:
-    shares = [d for d in draws_of(*path.output.leaves) if _share(d)]
+    shares = [d for d in path.nodes if isinstance(d, Draw) and _share(d)]
     if not shares:
         return path
     used = in_conditions(path)

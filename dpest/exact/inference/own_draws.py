@@ -18,7 +18,7 @@ from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.cases import Constant, conditions_case, expand
 from dpest.exact.inference.component import components
 from dpest.exact.inference.eliminate import eliminate
-from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
+from dpest.lang.nodes import Draw, Linear, Node, children, draws_of, is_node
 from dpest.lang.origins import root
 from dpest.lang.points import listed_points
 from dpest.lang.substitute import substituted
@@ -50,7 +50,7 @@ def with_own_draws(traced: Trace) -> Trace:
 
 
 def _changed(path: Path) -> tuple[Path, float]:
-    candidates = _candidates(path.output.leaves)
+    candidates = _candidates(path.nodes)
     if not candidates:
         return path, 0.0
     used = in_conditions(path) | elsewhere(path.output.leaves, {id(x) for x in candidates})
@@ -86,10 +86,10 @@ def _around(loop: Loop) -> Iterator[Literal]:
             yield from _around(inner)
 
 
-def _candidates(leaves: Sequence[Any]) -> list[Node]:
+def _candidates(nodes: Sequence[Node]) -> list[Node]:
     """The terms of sums, other than draws, that have few points."""
     found: dict[int, Node] = {}
-    for node in ancestors(*leaves):
+    for node in nodes:
         if isinstance(node, Linear) and len(node.terms) > 1:
             for term, _ in node.terms:
                 if not isinstance(term, Draw) and id(term) not in found and has_few_points(term):

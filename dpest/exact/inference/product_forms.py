@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from dpest.exact.inference.own_draws import with_values
-from dpest.lang.nodes import Apply, Draw, Function, Linear, Node, Product, ancestors, draws_of, linear
+from dpest.lang.nodes import Apply, Draw, Function, Linear, Node, Product, draws_of, linear
 from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
 from dpest.laws.law import Law
 from dpest.laws.scipy_law import from_frozen
@@ -26,7 +26,7 @@ _HALF_TURN = exact(math.pi)
 def with_products(path: Path) -> Path:
     """The path with draws of their own in place of such products."""
     found: dict[int, tuple[Node, Linear]] = {}
-    for node in ancestors(*path.output.leaves):
+    for node in path.nodes:
         laws = _form(node) if isinstance(node, Product) else None
         if laws is not None:
             found[id(node)] = node, Linear(tuple((Draw(law), ONE * sign) for law, sign in laws), ZERO)

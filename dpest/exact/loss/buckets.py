@@ -126,7 +126,7 @@ def _single(left: list[Path], right: list[Path], varying: list[int], measures: M
     """One path on either side: outputs that share no noise are groups of their own, and so are the bare conditions."""
     groups: list[set[int]] = [{i} for i in varying]
     for path in (*left, *right) if varying else ():
-        link = _links(path)
+        link = _links(path, measures).copy()
         for i in varying:
             link.join([("leaf", i), *(id(d) for d in path.draws[i])])
         groups = _merged(groups, {i: link.root(("leaf", i)) for i in varying})
@@ -134,12 +134,16 @@ def _single(left: list[Path], right: list[Path], varying: list[int], measures: M
     return [*out, _group(left, right, [], set(), measures)]
 
 
-def _links(path: Path) -> Links:
-    """The draws of a path, joined where a condition compares them."""
-    link = Links()
-    for x in path.conditions:
-        link.join([id(root(d)) for d, _ in x.terms])
-    return link
+def _links(path: Path, measures: Measures) -> Links:
+    """The draws of a path, joined where a condition compares them; worked out once for each path."""
+
+    def joined() -> Links:
+        link = Links()
+        for x in path.conditions:
+            link.join([id(root(d)) for d, _ in x.terms])
+        return link
+
+    return measures.once(("links", id(path)), path, joined)
 
 
 def _merged(groups: list[set[int]], owner: dict[int, Hashable]) -> list[set[int]]:
@@ -192,7 +196,7 @@ def _cases(
     """The cases of some outputs on one path; a path that takes part in several pairs is expanded once."""
 
     def named() -> list[Expansion]:
-        literals = path.conditions if whole else _touching(path, positions)
+        literals = path.conditions if whole else _touching(path, positions, measures)
         loops = path.loops if whole or not positions else ()  # a loop's weight goes with the conditions that no output touches
         leaves = [path.output.leaves[i] for i in positions]
 
@@ -207,11 +211,11 @@ def _cases(
     return measures.once(("cases", id(path), tuple(positions), tuple(exchange), pins, whole), path, named)
 
 
-def _touching(path: Path, positions: list[int]) -> list[Literal]:
+def _touching(path: Path, positions: list[int], measures: Measures) -> list[Literal]:
     """The conditions that share noise with the outputs at these positions; with none, those that no output touches."""
     if not any(map(is_node, path.output.leaves)):
         return [] if positions else list(path.conditions)
-    link = _links(path)
+    link = _links(path, measures)
     chosen = positions or [i for i, x in enumerate(path.output.leaves) if is_node(x)]
     roots = {link.root(id(d)) for i in chosen for d in path.draws[i]}
     return [x for x in path.conditions if (link.root(id(root(x.terms[0][0]))) in roots) == bool(positions)]

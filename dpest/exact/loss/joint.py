@@ -14,7 +14,8 @@ import numpy as np
 
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.loss.blocks import Block, product_points
-from dpest.exact.loss.logs import ANY, BothWays, Ends, Logs, Sup, best, logs_at
+from dpest.exact.loss.cover import as_good_as
+from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Ends, Logs, Sup, best, logs_at
 from dpest.exact.loss.proved import limit_along
 from dpest.exact.loss.tails import ray_limit
 from dpest.numerics.logspace import Floats
@@ -28,14 +29,14 @@ _SIZES = np.power(4.0, np.arange(-20, 4))
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 
 
-def on_space(block: Block, worth: Ends = ANY) -> BothWays:
-    """The block's loss in both directions; where one has no worth, only what the grid shows of it."""
+def on_space(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays:
+    """The block's loss in both directions; where one has no worth, or the grid shows `most`, only what the grid shows of it."""
     kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
     logs = _evaluated(block, _grid(kinks, block), False).above(block.log_floor)
     ways = []
     for swap in (False, True):
         top = best(logs.swapped() if swap else logs)
-        if worth[swap] == math.inf:
+        if worth[swap] == math.inf or as_good_as(top.lower, most[swap]):
             ways.append(replace(top, upper=math.inf) if top.possible else top)
             continue
         if math.isfinite(top.value) and np.any((top.at == logs.y.min(axis=0)) | (top.at == logs.y.max(axis=0))):

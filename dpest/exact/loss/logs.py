@@ -105,6 +105,21 @@ def logs_at(block: Block, y: Floats) -> Logs:
     return Logs(y, p, q, e + f)
 
 
+def of_one_output(logs: Logs) -> BothWays:
+    """The loss of a single output, whose two probabilities are given: what `best` says of one place, in both directions."""
+    p, q = float(logs.p[0]), float(logs.q[0])
+    slack = float(logs.slack()[0])
+    return BothWays(_of_probabilities(p, q, slack), _of_probabilities(q, p, slack))
+
+
+def _of_probabilities(p: float, q: float, slack: float) -> Sup:
+    if p == -math.inf:
+        return NOTHING
+    if q == -math.inf:
+        return Sup(math.inf, math.inf, math.inf, (), p, q)
+    return Sup(p - q, p - q - slack, p - q + slack, (), p, q)
+
+
 def best(logs: Logs) -> Sup:
     """The largest ratio among the places looked at.
 

@@ -201,22 +201,21 @@ class _Line:
 
     def _tails(self, end: Rational, side: int, out: float, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
         """Takes the tail in from as near as it has settled, and says from where."""
-        found: list[tuple[float, LimitPlace]] = []
+        found: list[tuple[float, tuple[Far, Far]]] = []
         for times in _FARTHER:
             start = float(exact(float(end) + side * out * times) - end) * side  # as the float beyond which it holds
             ray = Ray(-1, side, end, start)
             one = [x.tail(ray) for x, on in zip(self.p, p, strict=True) if on]
             two = [x.tail(ray) for x, on in zip(self.q, q, strict=True) if on]
             ways = far(one, two, start), far(two, one, start)
-            place = LimitPlace(side * math.inf, *ways, self._shown(p, q, float(end) + side * out * times))
-            found.append((out * times, place))
+            found.append((out * times, ways))
             helpless = all(f.upper == math.inf for f in ways)
             if all(_settled(f, _SETTLED) for f in ways) or (helpless and (ways[0].limit is not None or times > 1)):
                 break
-        ready = [x for x in found if all(_settled(f, _NEARLY) for f in (x[1].forward, x[1].backward))]
-        some = [x for x in found if any(f.upper < math.inf for f in (x[1].forward, x[1].backward))][:_ENOUGH]
-        start, chosen = (ready or some[::-1] or found)[0]
-        self.places.append(chosen)
+        ready = [x for x in found if all(_settled(f, _NEARLY) for f in x[1])]
+        some = [x for x in found if any(f.upper < math.inf for f in x[1])][:_ENOUGH]
+        start, ways = (ready or some[::-1] or found)[0]
+        self.places.append(LimitPlace(side * math.inf, *ways, self._shown(p, q, float(end) + side * start)))
         return start
 
     def _shown(self, p: tuple[bool, ...], q: tuple[bool, ...], y: float) -> tuple[float, float]:

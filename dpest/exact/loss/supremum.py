@@ -18,7 +18,7 @@ from dpest.exact.loss.direction import DirectionSide
 from dpest.exact.loss.direction_search import direction_supremum
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
-from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, best, capped, logs_at
+from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, capped, logs_at, of_one_output
 from dpest.exact.loss.mixed import MixedSide, mixed_supremum
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
@@ -78,12 +78,11 @@ def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
     if isinstance(block.left, SphereSide):
         return sphere_supremum(block)
     if block.dimension == 0:
-        logs = logs_at(block, np.empty((1, 0)))
-        return BothWays(best(logs), best(logs.swapped()))
+        return of_one_output(logs_at(block, np.empty((1, 0))))
     if block.kinds[0] is CoordinateKind.LATTICE:
         return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
-        return moved_vector(block) or capped(on_space(block, worth), bounds_on_cells(block))
+        return moved_vector(block) or capped(on_space(block, worth, most), bounds_on_cells(block))
     found = shifted(block) or moved_concave_sum(block)
     if found is None:
         found = capped(proved(block, worth, most) or searched(block_line(block)), moved_sum(block))

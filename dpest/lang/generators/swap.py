@@ -22,6 +22,7 @@ from numpy._core import _methods
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.clock import CLOCKS
 from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.distributions import distribution_places
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import NUMPY_NUMBERS, Place, places
@@ -156,7 +157,7 @@ class _Swapped:
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
                 if self._takers == 1:
                     self._into_modules()
-                for place, new in (*found, *scipy_places()):
+                for place, new in (*found, *scipy_places(), *distribution_places()):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:
