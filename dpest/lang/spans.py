@@ -27,6 +27,17 @@ def span(node: Any) -> Range:
     return (exact(node), exact(node)) if isinstance(node, int | float) and math.isfinite(node) else ANYTHING
 
 
+def is_decided(relation: Relation, where: Range) -> bool | None:
+    """Whether a value in an interval is >= 0 or > 0; None where the interval does not tell."""
+    low, high = where
+    if relation is Relation.EQ:
+        return None
+    strict = relation is Relation.GT
+    if low is not None and (low > 0 or (low == 0 and not strict)):
+        return True
+    return False if high is not None and (high < 0 or (high == 0 and strict)) else None
+
+
 def never_negative(terms: Sequence[tuple[Any, Rational]], relation: Relation) -> bool:
     """Whether a sum is > 0, or its negative >= 0, where one of its terms is positive, or none: clipped values that are added."""
     upwards = relation is Relation.GT
