@@ -70,7 +70,7 @@ class OpenRun(TraceRun):
 
 
 class EntirelyOpenRun(OpenRun):
-    """A run that releases every condition: what is decided by functions of noise that are out of reach is decided by its values."""
+    """A run that releases every condition: what functions of noise decide that are out of reach, its values decide."""
 
     def settle(self, condition: Node) -> bool:
         """Either way, unless supports or what was released before decide it."""

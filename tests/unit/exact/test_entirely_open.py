@@ -65,7 +65,7 @@ def test_a_decision_that_the_data_turns_round_is_not_bounded():
     def mechanism(x, rng: np.random.Generator):
         a, b = rng.laplace(0, 2), rng.laplace(0, 1)
         value = a * a + b
-        held = value > 0 if x else 0 > value
+        held = value > 0 if x else value < 0
         return "far" if held else "near"
 
     assert _bound(mechanism, 0, 1) is None
