@@ -26,13 +26,14 @@ import numpy as np
 
 from dpest.exact.inference.ratio import BoundedDraw
 from dpest.laws.continuous import Gaussian, Laplace, Logistic
+from dpest.laws.laplace_sum import LaplaceSum
 from dpest.numerics.effort import spend
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import NODES, TAIL, WEIGHTS, RowNumbers, integrate
 
 LogOfFactor: TypeAlias = Callable[[Floats], Floats]  # ln of an integrand at one t for each row
 
-NOISE = (Laplace, Gaussian, Logistic)  # without ends, log-concave, and with bounds on how ln f bends
+NOISE = (Laplace, LaplaceSum, Gaussian, Logistic)  # without ends, log-concave, and with bounds on how ln f bends
 _STEPS = 24  # of a golden search for the largest value: down to 1e-5 of the first interval
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _FALL = np.array([0.0, 4.0, 14.0, 45.0])  # lengths over which the integrand falls by e or more: e^-45 = 3e-20 is left out
@@ -171,6 +172,8 @@ def log_slope(noise: BoundedDraw, x: Floats) -> Floats:
             return -z / (sigma**2 * size)
         case Logistic(b=b):
             return -np.tanh(z / (2 * b)) / (b * size)
+        case LaplaceSum():
+            return noise.law.log_slope(z) / size
     raise AssertionError(noise.law)
 
 
@@ -184,6 +187,10 @@ def below_tangent(noise: BoundedDraw, x: Floats, reach: Floats) -> Floats:
             return reach**2 / (2 * (sigma * size) ** 2)
         case Logistic(b=b):  # (ln f)'' = -(1 - tanh^2) / (2 b^2)
             return reach**2 / (4 * (b * size) ** 2)
+        case LaplaceSum(b=b):
+            # b^2 f_n'' = f_n - f_(n - 1), since the transform of a Laplace density is 1 / (1 + b^2 s^2), and |f_n'| <= f_n / b.
+            # So (ln f_n)'' >= -f_(n - 1) / (b^2 f_n). And f_n is at least half of f_(n - 1), of which it is a mean.
+            return reach**2 / (b * size) ** 2
     raise AssertionError(noise.law)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Expansion, Ratio
+from dpest.exact.inference.convolve import sum_law
 from dpest.exact.inference.direction import NOISE, NoisyRay
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Factor
@@ -23,6 +24,7 @@ from dpest.exact.inference.ratio import BoundedDraw
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind, Measures
 from dpest.lang.nodes import Draw, Linear
+from dpest.laws.law import Law
 from dpest.numerics.linear import Matrix, product, reduced
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -178,15 +180,14 @@ def _share(case: Expansion, places: Sequence[int], measures: Measures) -> _Case:
         scales.append(scale)
     forms = [Linear(tuple((n, c / s) for n, c in r.top.terms), r.top.constant / s) for r, s in zip(ratios, scales, strict=True)]
     forms.append(bottom)
-    shares = {id(n): (n, tuple(_coefficient(f, n) for f in forms)) for f in forms for n, _ in f.terms}
-    draws = [n for n, _ in sorted(shares.values(), key=lambda s: s[1])]  # in an order that does not depend on the case
-    rows = tuple(tuple(_coefficient(f, d) for d in draws) for f in forms)
+    sums = _sums(forms)
+    rows = tuple(zip(*(s.column for s in sums), strict=True))
     offsets = _solved(rows, [f.constant for f in forms])
-    noises = tuple(_noise(d, offset) for d, offset in zip(draws, offsets, strict=True))
-    used = {id(d) for d in draws}
+    noises = tuple(s.noise(offset) for s, offset in zip(sums, offsets, strict=True))
+    used = {id(d) for s in sums for d, _ in s.terms}
     own = [x for x in case.literals if any(id(d) in used for d, _ in x.terms)]
     rest = [x for x in case.literals if x not in own]
-    cone = Cone(frozenset(_row(x, draws, offsets) for x in own))
+    cone = Cone(frozenset(_row(x, sums, offsets) for x in own))
     log_weight = error = 0.0
     for placed in condition_components(rest, case.loops):
         logs, off = measures.of(placed.component).log(np.empty((1, 0)))
@@ -219,16 +220,43 @@ def _solved(rows: Matrix, constants: Sequence[Rational]) -> tuple[Rational, ...]
     return tuple(found[:rank])
 
 
-def _noise(draw: Any, offset: Rational) -> BoundedDraw:
-    if not isinstance(draw, Draw) or not isinstance(draw.law, NOISE):
-        raise ExactRefused("quotients of random values with one bottom, whose noise is not Laplace, Gaussian or logistic")
-    return BoundedDraw(draw.law, ONE, offset)
+@dataclass(frozen=True)
+class _NoiseSum:
+    """Draws that the forms have in one combination only, and how often each form has it."""
+
+    column: tuple[Rational, ...]
+    terms: tuple[tuple[Any, Rational], ...]
+
+    def noise(self, offset: Rational) -> BoundedDraw:
+        """The combination as one noisy value."""
+        (first, c), *others = self.terms
+        law: Law | None = first.law if isinstance(first, Draw) else None
+        for draw, k in others:
+            law = sum_law(law, draw.law, k / c) if law is not None and isinstance(draw, Draw) else None
+        if not isinstance(law, NOISE):
+            raise ExactRefused("quotients of random values with one bottom, whose noise is not Laplace, Gaussian or logistic")
+        return BoundedDraw(law, c, offset)
 
 
-def _row(x: Literal, draws: Sequence[Any], offsets: Sequence[Rational]) -> tuple[Rational, ...]:
+def _sums(forms: Sequence[Linear]) -> list[_NoiseSum]:
+    """The combinations of draws in the forms, in an order that does not depend on the case."""
+    grouped: dict[tuple[Rational, ...], dict[int, tuple[Any, Rational]]] = {}
+    for node in (n for f in forms for n, _ in f.terms):
+        column = tuple(_coefficient(f, node) for f in forms)
+        lead = next(c for c in column if c)
+        grouped.setdefault(tuple(c / lead for c in column), {})[id(node)] = (node, lead)
+    return [_NoiseSum(column, tuple(terms.values())) for column, terms in sorted(grouped.items())]
+
+
+def _row(x: Literal, sums: Sequence[_NoiseSum], offsets: Sequence[Rational]) -> tuple[Rational, ...]:
     """A condition as a combination of the noisy values that is >= 0, made so that equal ones are the same."""
     terms = {id(d): c for d, c in x.terms}
-    row = [terms.pop(id(d), ZERO) for d in draws]
+    row = []
+    for s in sums:
+        shares = {terms.pop(id(d), ZERO) / c for d, c in s.terms}
+        row.append(shares.pop())
+        if shares:
+            raise ExactRefused("quotients of random values of which a part is compared with something")
     if terms or x.constant != sum((c * o for c, o in zip(row, offsets, strict=True)), ZERO):
         raise ExactRefused("quotients of random values that are compared with other values")
     lead = abs(next(c for c in row if c))

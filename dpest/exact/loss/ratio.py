@@ -20,6 +20,7 @@ from dpest.exact.loss.blocks import Block, BlockLaw, Measures
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.lang.nodes import Draw, Linear
 from dpest.laws.continuous import Laplace, Logistic
+from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.rationals import ONE, ZERO, Rational
@@ -293,6 +294,8 @@ def moved_noise(f: BoundedDraw, g: BoundedDraw) -> float:
         ratio = one - other + 4e-16 * (np.abs(one) + np.abs(other))  # each is rounded to the size that it has far out
     # Beyond the last kink these are constant, or within e^-1000 of their limit; other noise needs finite bounds.
     bounded = bool(np.isfinite([f.low, f.high]).all() and np.isfinite(ratio).all())
+    if isinstance(f.law, LaplaceSum) and not bounded:
+        return float(abs(f.offset - g.offset)) / (f.law.b * abs(float(f.factor))) * (1 + 1e-15)
     if isinstance(f.law, Laplace | Logistic) or bounded:
         return float(ratio.max()) * (1 + 1e-15) + 1e-15
     return math.inf

@@ -11,6 +11,7 @@ from scipy import integrate, optimize
 
 import dpest
 from dpest.errors import NotCovered
+from dpest.laws.laplace_sum import LaplaceSum
 
 
 def _log_density(centre: Sequence[float], u: np.ndarray, gaussian: bool, positive: bool) -> float:
@@ -107,6 +108,49 @@ def test_clipped_counts_of_which_none_is_left():
     result = dpest.estimate(mechanism, ([10, 11], [11, 11]), method="exact")
     assert result.lower <= 1 <= result.upper
     assert result.upper - result.lower < 1e-9
+
+
+def share_of_the_first(counts, rng: np.random.Generator):
+    noisy = np.asarray(counts) + rng.laplace(0, 1, size=3)
+    return noisy[0] / noisy.sum()
+
+
+def test_the_share_of_one_count_when_another_one_changes():
+    """The others are one value, whose noise is the sum of two Laplace draws: (1 + |x|) e^-|x| / 4."""
+
+    def density(rest: float, angle: float) -> float:
+        a, b = math.cos(angle), math.sin(angle)
+
+        def f(t: float) -> float:
+            other = abs(t * b - rest)
+            return abs(t) * math.exp(-abs(t * a - 3) - other) * (1 + other)
+
+        turns = {0.0, *(x / y for x, y in ((3, a), (rest, b)) if y and abs(x / y) < 80), -80.0, 80.0}
+        ends = sorted(turns)
+        return sum(integrate.quad(f, s, t, epsabs=0, epsrel=1e-10)[0] for s, t in zip(ends, ends[1:], strict=False))
+
+    def ratio(angle: float) -> float:
+        return math.log(density(3.0, angle) / density(4.0, angle))
+
+    truth = -math.inf
+    for sign in (1.0, -1.0):
+        start = max(np.linspace(0, math.pi, 60), key=lambda t, s=sign: s * ratio(t))
+        around = {"bounds": (start - 0.06, start + 0.06), "method": "bounded", "options": {"xatol": 1e-9}}
+        truth = max(truth, -float(optimize.minimize_scalar(lambda t, s=sign: -s * ratio(t), **around).fun))
+    _close(dpest.estimate(share_of_the_first, ([3, 2, 1], [3, 2, 2]), method="exact"), truth)
+
+
+def test_the_share_of_one_count_when_it_changes():
+    result = dpest.estimate(share_of_the_first, ([3, 2, 1], [4, 2, 1]), method="exact")
+    assert result.lower <= 1 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_the_slope_of_a_sum_of_laplace_draws():
+    law = LaplaceSum(1.5, 3)
+    x = np.array([-40.0, -2.0, -1e-3, 0.0, 0.4, 3.0, 60.0])
+    steps = (law.log_density(x + 1e-5) - law.log_density(x - 1e-5)) / 2e-5
+    assert law.log_slope(x) == pytest.approx(steps, abs=1e-6)
 
 
 def test_many_counts_have_two_sides():
