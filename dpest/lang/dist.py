@@ -297,6 +297,9 @@ class Dist(HasLaw, Bits, NotPlain):
     # -- NumPy -----------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "__call__" and [*options] == ["out"] and options["out"][0].dtype == object:  # v /= a random value
+            options["out"][0][...] = self.__array_ufunc__(ufunc, method, *inputs)
+            return options["out"][0]
         if method != "__call__" or options:
             raise UnsupportedOperation(f"numpy.{ufunc.__name__}.{method} cannot be used on a random value")
         if any(isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim) for x in inputs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 
 import numpy as np
@@ -89,6 +90,15 @@ def test_a_row_that_moves_between_two_counts():
 
 def test_gaussian_noise():
     _close(dpest.estimate(gaussian_ratio, ((5, 4), (6, 4)), method="exact"), _largest([5, 4], [6, 4], gaussian=True))
+
+
+def test_a_rate_with_gaussian_noise():
+    def mechanism(bits):
+        ones, zeros = sum(bits) + random.gauss(0, 1), len(bits) - sum(bits) + random.gauss(0, 1)
+        return ones / (ones + zeros)
+
+    truth = _largest([3, 1], [2, 2], gaussian=True)
+    _close(dpest.estimate(mechanism, ([1, 0, 1, 1], [1, 0, 1, 0]), method="exact"), truth)
 
 
 @pytest.mark.slow

@@ -48,7 +48,17 @@ def in_a_ball_by_hand(x, rng: np.random.Generator, b=2.0):
     return [a + v / norm * length for a, v in zip(x, z, strict=True)]
 
 
-PLANAR = [planar, planar_of_the_standard_library, planar_of_two_exponentials, planar_of_logarithms, in_a_ball, in_a_ball_by_hand]
+def in_a_ball_in_place(x, rng: np.random.Generator, b=2.0):
+    v = rng.standard_normal(len(x))
+    v /= np.linalg.norm(v)
+    v *= rng.gamma(len(x), b)
+    return (np.array(x) + v).tolist()
+
+
+PLANAR = [
+    *(planar, planar_of_the_standard_library, planar_of_two_exponentials, planar_of_logarithms),
+    *(in_a_ball, in_a_ball_by_hand, in_a_ball_in_place),
+]
 
 
 @pytest.mark.parametrize("mechanism", PLANAR)
