@@ -36,7 +36,8 @@ LogOfFactor: TypeAlias = Callable[[Floats], Floats]  # ln of an integrand at one
 NOISE = (Laplace, LaplaceSum, Gaussian, Logistic)  # without ends, log-concave, and with bounds on how ln f bends
 _STEPS = 24  # of a golden search for the largest value: down to 1e-5 of the first interval
 _GOLDEN = (math.sqrt(5) - 1) / 2
-_FALL = np.array([0.0, 1.0, 2.5, 6.0, 15.0, 45.0])  # lengths over which the integrand falls by e or more: e^-45 = 3e-20 is left out
+# In lengths over which the integrand falls by e or more: e^-45 = 3e-20 is left out.
+_FALL = np.array([0.0, 1.0, 2.5, 6.0, 15.0, 45.0])
 _BROAD = 1e4  # scales of the noise, from the farthest place where it is likely: no direction needs more
 # X is at most this and a share of what the integrand has fallen by: at the ends E X^2 e^|X| then has fallen by 25 and falls on.
 _MOST_STEP, _FALL_SHARE, _LEFT_OUT = 8.0, 0.25, 1e-8

@@ -1,7 +1,7 @@
-"""Outputs that are quotients with one bottom: they tell the direction of several noisy values, and nothing else.
+"""Outputs that are quotients of the same noisy values: they tell the direction of these, and nothing else.
 
 (a, b, c) / (a + b + c) tells the line through (a, b, c) and the origin; so does a / (a + b) for two values, and so does every set
-of quotients whose tops and bottom are independent combinations of the values. Both laws of the direction are compared.
+of quotients that fix all proportions, as tp / (tp + fp) and tp / (tp + fn) do. Both laws of the direction are compared.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Cone:
 
 @dataclass(frozen=True)
 class QuotientForm:
-    """What outputs tell: the rows (the tops, then the bottom) times the values; and what is added to the quotients."""
+    """What outputs tell: the rows (the tops, then the bottoms) times the values; and what is added to the quotients."""
 
     rows: Matrix
     offsets: tuple[Rational, ...]
@@ -72,9 +72,8 @@ class QuotientForm:
         """The outputs at a direction."""
         values = u * np.array([float(x) for x in self.units])
         forms = [sum(float(c) * float(v) for c, v in zip(row, values, strict=True)) for row in self.rows]
-        if not forms[-1]:
-            return tuple(math.copysign(math.inf, x) if x else math.nan for x in forms[:-1])
-        return tuple(x / forms[-1] + float(o) for x, o in zip(forms[:-1], self.offsets, strict=True))
+        count = len(self.offsets)
+        return tuple(_quotient(x, y) + float(o) for x, y, o in zip(forms[:count], forms[count:], self.offsets, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +85,7 @@ class DirectionSide(BlockLaw):
 
     def log(self, y: Floats) -> tuple[Floats, Floats]:
         """Nothing that other methods could use."""
-        raise ExactRefused("the density of quotients with one bottom, at outputs")
+        raise ExactRefused("the density of quotients of the same values, at outputs")
 
     def log_at(self, cone: Cone, u: Floats) -> tuple[Floats, Floats]:
         """ln of the density at directions in a cone, and the relative error."""
@@ -172,16 +171,11 @@ def _share(case: Expansion, places: Sequence[int], measures: Measures) -> _Case:
     ratios = [v for v in values if isinstance(v, Ratio)]
     if len(ratios) < len(values):
         raise ExactRefused("a quotient of two random values shares noise with another output")
-    bottom, scales = ratios[0].bottom, []
-    for r in ratios:
-        scale = _multiple(r.bottom, bottom)
-        if scale is None:
-            raise ExactRefused("quotients of random values with different bottoms share noise")
-        scales.append(scale)
-    forms = [Linear(tuple((n, c / s) for n, c in r.top.terms), r.top.constant / s) for r, s in zip(ratios, scales, strict=True)]
-    forms.append(bottom)
+    forms = [*(r.top for r in ratios), *(r.bottom for r in ratios)]
     sums = _sums(forms)
     rows = tuple(zip(*(s.column for s in sums), strict=True))
+    if not _tells_direction(rows):
+        raise ExactRefused("quotients of random values that share noise and do not fix each other's proportions")
     offsets = _solved(rows, [f.constant for f in forms])
     noises = tuple(s.noise(offset) for s, offset in zip(sums, offsets, strict=True))
     used = {id(d) for s in sums for d, _ in s.terms}
@@ -199,14 +193,24 @@ def _coefficient(form: Linear, node: Any) -> Rational:
     return next((c for n, c in form.terms if n is node), ZERO)
 
 
-def _multiple(x: Linear, of: Linear) -> Rational | None:
-    """The factor between two expressions; None where they are not multiples of each other."""
-    other = {id(n): c for n, c in of.terms}
-    if len(x.terms) != len(other) or any(id(n) not in other for n, _ in x.terms):
-        return None
-    factors = {c / other[id(n)] for n, c in x.terms}
-    factor = factors.pop()
-    return factor if not factors and x.constant == factor * of.constant else None
+def _tells_direction(rows: Matrix) -> bool:
+    """Whether the quotients fix the direction of the values, but for directions of no weight.
+
+    At a direction with the quotients y the values solve top - y * bottom == 0 for each of them: it is the only solution where
+    these equations have all ranks but one, which then holds almost everywhere.
+    """
+    count, size = len(rows) // 2, len(rows[0])
+    some = [exact(3 + 4 * i * i + i) / (7 + 2 * i) for i in range(size)]  # in no special position
+    values = [sum((c * v for c, v in zip(row, some, strict=True)), ZERO) for row in rows]
+    if not all(values[count:]):
+        return False
+    pairs = zip(rows[:count], rows[count:], values[:count], values[count:], strict=True)
+    equations = [[a - x / y * b for a, b in zip(top, bottom, strict=True)] for top, bottom, x, y in pairs]
+    return reduced(equations)[1] == size - 1
+
+
+def _quotient(x: float, y: float) -> float:
+    return x / y if y else math.copysign(math.inf, x) if x else math.nan
 
 
 def _solved(rows: Matrix, constants: Sequence[Rational]) -> tuple[Rational, ...]:
@@ -234,7 +238,7 @@ class _NoiseSum:
         for draw, k in others:
             law = sum_law(law, draw.law, k / c) if law is not None and isinstance(draw, Draw) else None
         if not isinstance(law, NOISE):
-            raise ExactRefused("quotients of random values with one bottom, whose noise is not Laplace, Gaussian or logistic")
+            raise ExactRefused("quotients of random values that share noise which is not Laplace, Gaussian or logistic")
         return BoundedDraw(law, c, offset)
 
 

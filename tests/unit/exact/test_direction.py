@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, optimize
 
 import dpest
-from dpest.errors import NotCovered
+from dpest.errors import ExactRefused, NotCovered
 from dpest.laws.laplace_sum import LaplaceSum
 
 
@@ -154,6 +154,40 @@ def test_the_share_of_one_count_when_it_changes():
     result = dpest.estimate(share_of_the_first, ([3, 2, 1], [4, 2, 1]), method="exact")
     assert result.lower <= 1 <= result.upper
     assert result.upper - result.lower < 1e-9
+
+
+def test_precision_and_recall():
+    """Both fix tp : fp : fn; where tp comes out as 0, its own density alone decides."""
+
+    def mechanism(counts, rng: np.random.Generator):
+        tp, fp, fn = (c + rng.laplace(0, 2) for c in counts)
+        return tp / (tp + fp), tp / (tp + fn)
+
+    result = dpest.estimate(mechanism, ([3, 2, 5], [4, 2, 5]), method="exact")
+    assert result.lower <= 0.5 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_two_quotients_of_two_pairs_fix_no_direction():
+    """a / b and c / (a + c) do; a / b and a / (2 b) with c beside them do not."""
+
+    def fixed(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, c / (a + c)
+
+    def loose(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, (a + b) / (2 * b), c / (a + b)
+
+    assert dpest.estimate(fixed, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
+    assert dpest.estimate(loose, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
+
+    def never(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, (a + b) / (a + b + c) + a / b
+
+    with pytest.raises(ExactRefused):
+        dpest.estimate(never, ([3, 2, 5], [3, 2, 6]), method="exact")
 
 
 def test_the_slope_of_a_sum_of_laplace_draws():
