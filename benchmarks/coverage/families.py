@@ -15,6 +15,7 @@ from benchmarks.coverage import (
     local,
     noise,
     numeric,
+    proportions,
     sampled,
     selection,
     statistic,
@@ -36,6 +37,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Coins, checks and arrays in place": coins.CASES,
     "From another list": habits.CASES,
     "From a third list": everyday.CASES,
+    "Proportions and directions": proportions.CASES,
     "Broken on purpose": broken.CASES,
 }
 
