@@ -8,6 +8,7 @@ from benchmarks.coverage import (
     arrays,
     broken,
     coins,
+    distributions,
     everyday,
     habits,
     idioms,
@@ -38,6 +39,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "From another list": habits.CASES,
     "From a third list": everyday.CASES,
     "Proportions and directions": proportions.CASES,
+    "Quantiles and p-values": distributions.CASES,
     "Broken on purpose": broken.CASES,
 }
 

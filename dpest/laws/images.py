@@ -16,7 +16,7 @@ from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.law import Continuous, Law, Rng
 from dpest.numerics.elementary import LOG, Elementary, Kind
-from dpest.numerics.logspace import Floats
+from dpest.numerics.logspace import Floats, log_diff
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _ERROR = 1e-13  # relative: a logarithm, an exponential and a difference each round by a few units of 1e-16
@@ -58,6 +58,8 @@ def _named(law: Law, factor: Rational, offset: Rational, function: Elementary) -
             return Image(Gumbel(1.0), -base, base * LOG.at(factor * exact(b)))
         case Kind.LOGIT, Uniform(low=low, high=high) if _ends(law, factor, offset) == (0, 1):
             return Image(Logistic(1.0))
+        case Kind.ARCTANH, Uniform() if _ends(law, factor, offset) == (-1, 1):
+            return Image(Logistic(0.5))
         case Kind.NDTRI, Uniform() if _ends(law, factor, offset) == (0, 1):
             return Image(Gaussian(1.0))
         case Kind.ERFINV, Uniform() if _ends(law, factor, offset) == (-1, 1):
@@ -247,9 +249,26 @@ class Moved(Continuous):
         return self.log_interval(y, np.inf)
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
         ends = (low, high) if self.rising else (high, low)
         inside = self.law.log_interval(*(self.back(e) for e in ends))
-        return np.where(np.asarray(low, float) < np.asarray(high, float), inside, -np.inf)
+        return np.where(low < high, self._next_to_an_end(*ends, inside), -np.inf)
+
+    def _next_to_an_end(self, first: Floats, last: Floats, inside: Floats) -> Floats:
+        """The same between values of uniform noise next to an end of the domain, where doubles have lost the difference."""
+        gaps = [g for e in (first, last) if (g := self.function.log_from_end(e)) is not None]
+        if not gaps or not isinstance(self.law, Uniform) or (self.factor, self.offset) != (1.0, 0.0):
+            return inside
+        x = self.back(first), self.back(last)
+        for end in self._domain:
+            if not end or math.isinf(end):
+                continue
+            least = abs(end) - max(math.copysign(1.0, end) * e for e in self.law.support)  # as near as the noise comes
+            one, two = (np.maximum(g, math.log(least) if least > 0 else -np.inf) for g in gaps)
+            near = np.maximum(*(np.abs(e - end) for e in x)) < 0.1 * abs(end)
+            width = log_diff(np.maximum(one, two), np.minimum(one, two))
+            inside = np.where(near, width - math.log(self.law.scale), inside)
+        return inside
 
     def interval_error(self, low: Floats, high: Floats, out: Floats) -> Floats | float:
         ends = (low, high) if self.rising else (high, low)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
+import gmpy2
 import numpy as np
 import numpy.typing as npt
 
@@ -352,6 +353,24 @@ def _discrete(frozen: Any, shapes: tuple[float, ...]) -> Law:
     if high - low > d.MOST_POINTS:
         return ScipyDiscrete(dist.name, shapes, _identity(dist), standard)
     points = np.arange(low, high + 1)
-    logs = standard.logpmf(points)
+    known = dist.name == "binom" and _stock(dist) and 0 < shapes[1] < 1
+    logs = _binomial_logs(int(shapes[0]), shapes[1]) if known else standard.logpmf(points)
     kept = np.isfinite(logs)
-    return d.Atoms(tuple(points[kept].tolist()), tuple(logs[kept].tolist()), f"from_scipy({_words(standard)})")
+    off = 0.0 if known else _ERROR
+    return d.Atoms(tuple(points[kept].tolist()), tuple(logs[kept].tolist()), f"from_scipy({_words(standard)})", off)
+
+
+_BITS = 160  # far more than a hundred thousand sums of logarithms lose
+
+
+@lru_cache(maxsize=64)
+def _binomial_logs(n: int, p: float) -> Floats:
+    """ln of the probabilities of 0, ..., n, to the last digit: each from the one before it."""
+    with gmpy2.context(gmpy2.get_context(), precision=_BITS):
+        chance = gmpy2.mpfr(p)
+        log, step = n * gmpy2.log1p(-chance), gmpy2.log(chance) - gmpy2.log1p(-chance)
+        logs = [float(log)]
+        for k in range(n):
+            log += gmpy2.log(gmpy2.mpfr(n - k) / (k + 1)) + step
+            logs.append(float(log))
+    return np.array(logs)

@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from dpest.errors import ExactRefused
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 Floats = npt.NDArray[np.float64]
 _BITS = 256  # of the multiple-precision value whose rounding to a double is then right beyond doubt
-_FAR = 5000  # arguments of exp, sinh, ...: beyond, values have more digits than anything here needs
+_MOST_BITS = 20_000  # of a value next to an end of its range, beyond which it has more digits than anything here needs
+_FAR = 5000  # arguments of exp, sinh, ...: beyond, the same
 _LOG_2PI = math.log(2 * math.pi)
 
 
@@ -85,7 +87,26 @@ _DOMAINS: dict[Kind, Ends] = {
 }
 
 
-class TooFar(ArithmeticError):
+def _not_at_all(x: float) -> float:
+    return 0.0
+
+
+# How many bits a value is away from a finite end of the range: 1 - tanh(x) is about 2 e^(-2x).
+_PER_NAT = 1 / math.log(2)
+_APPROACH: dict[Kind, Callable[[float], float]] = {
+    Kind.EXP: lambda x: -math.log2(min(max(abs(x), 1e-300), 1.0)),  # from 1, next to which other functions have an end
+    Kind.EXPM1: lambda x: max(-x, 0.0) * _PER_NAT,
+    Kind.TANH: lambda x: 2 * abs(x) * _PER_NAT,
+    Kind.ARCTAN: lambda x: math.log2(max(abs(x), 1.0)),
+    Kind.EXPIT: lambda x: max(x, 0.0) * _PER_NAT,
+    Kind.NDTR: lambda x: max(x, 0.0) ** 2 * 0.5 * _PER_NAT,
+    Kind.ERF: lambda x: x * x * _PER_NAT,
+    Kind.ERFC: lambda x: min(x, 0.0) ** 2 * _PER_NAT,
+    Kind.UNFOLDED: lambda x: abs(x) * _PER_NAT,
+}
+
+
+class TooFar(ExactRefused):
     """An argument at which the value has more digits than are worth keeping."""
 
 
@@ -152,10 +173,20 @@ class Elementary:
         simple = self._simple(x)
         if simple is not None:
             return simple
-        if self.kind in (Kind.EXP, Kind.EXPM1, Kind.SINH, Kind.EXPIT, Kind.UNFOLDED, Kind.TANH) and abs(x) > _FAR:
+        bits = _BITS + self._bits_next_to_ends(x)
+        if bits > _MOST_BITS or (self.kind in (Kind.EXP, Kind.EXPM1, Kind.SINH, Kind.EXPIT) and abs(x) > _FAR):
             raise TooFar(f"{self.kind.value} of {float(x):.6g}")
-        with gmpy2.context(gmpy2.get_context(), precision=_BITS):
+        with gmpy2.context(gmpy2.get_context(), precision=bits):
             return gmpy2.mpq(self._precise(gmpy2.mpfr(x)))
+
+    def _bits_next_to_ends(self, x: Rational) -> int:
+        """How many more bits keep a value apart from a finite end of the range, and x apart from a finite end of the domain."""
+        ends = [end for end in self.domain if end is not None]
+        if self.kind in (Kind.LOG, Kind.POWER):
+            ends.append(ONE)  # next to which other functions have an end
+        nearest = min((abs(x - end) for end in ends if x != end), default=ONE)
+        bits = max(0, nearest.denominator.bit_length() - nearest.numerator.bit_length())
+        return int(bits) + int(min(_APPROACH.get(self.kind, _not_at_all)(float(x)), float(_MOST_BITS)))
 
     def _simple(self, x: Rational) -> Rational | None:
         """Values that are rational."""
@@ -232,6 +263,15 @@ class Elementary:
                 return np.asarray(getattr(special, self.kind.value)(x))
         return np.asarray(getattr(np, self.kind.value)(x))
 
+    def log_from_end(self, y: npt.ArrayLike) -> Floats | None:
+        """ln of how far the number with value y is from the end of the domain, other than zero, that is on its side.
+
+        Of numbers next to such an end, doubles lose the digits of that distance; None where it is not known better.
+        """
+        form = _LOG_FROM_END.get(self.kind)
+        with np.errstate(all="ignore"):
+            return None if form is None else np.asarray(form(np.asarray(y, float)), float)
+
     def log_slope(self, x: npt.ArrayLike) -> Floats:
         """ln of the absolute value of the derivative."""
         x = np.asarray(x, float)
@@ -258,12 +298,12 @@ def _log_cosh(x: Floats) -> Floats:
 def _ndtri(p: gmpy2.mpfr) -> gmpy2.mpfr:
     """The Gaussian quantile: Newton's steps from the double that SciPy gives."""
     lower = p <= 0.5
-    tail = p if lower else 1 - p
-    x = gmpy2.mpfr(float(special.ndtri(max(float(tail), 1e-300))))
+    log_tail = gmpy2.log(p if lower else 1 - p)
+    x = gmpy2.mpfr(float(special.ndtri_exp(float(log_tail))))
     root, norm = gmpy2.sqrt(gmpy2.mpfr(2)), gmpy2.sqrt(2 * gmpy2.const_pi())
-    for _ in range(8):
-        off = gmpy2.erfc(-x / root) / 2 - tail
-        x -= off * norm * gmpy2.exp(x * x / 2)
+    for _ in range(6):  # each doubles the digits: 15 from SciPy, 80 are wanted
+        below = gmpy2.erfc(-x / root) / 2
+        x -= (gmpy2.log(below) - log_tail) * below * norm * gmpy2.exp(x * x / 2)
     return x if lower else -x
 
 
@@ -304,6 +344,28 @@ _FORMS = {
     Kind.FOLDED_LOG: _Parameterless(lambda x: -gmpy2.log1p(-abs(x)) * gmpy2.sign(x), lambda x: -np.log1p(-np.abs(x))),
     Kind.UNFOLDED: _Parameterless(lambda x: -gmpy2.expm1(-abs(x)) * gmpy2.sign(x), lambda x: -np.abs(x)),
 }
+
+_ROOT_2 = math.sqrt(2)
+# ln (1 - |x|) where y = arctanh(x), and so on; of those with one end that is not zero, the distance from it.
+_LOG_FROM_END: dict[Kind, Callable[[Floats], npt.ArrayLike]] = {
+    Kind.ARCTANH: lambda y: math.log(2) + special.log_expit(-2 * np.abs(y)),
+    Kind.TAN: lambda y: np.log(np.arctan2(1.0, np.abs(y))),
+    Kind.LOGIT: lambda y: special.log_expit(-y),
+    Kind.NDTRI: lambda y: special.log_ndtr(-y),
+    Kind.ERFINV: lambda y: math.log(2) + special.log_ndtr(-_ROOT_2 * np.abs(y)),
+    Kind.ERFCINV: lambda y: math.log(2) + special.log_ndtr(_ROOT_2 * y),
+    Kind.FOLDED_LOG: lambda y: -np.abs(y),
+    Kind.LOG1P: lambda y: y,
+}
+
+_SHORT = 128  # bits of sums and products of a few doubles; what differs from such a number by less than the precision is one
+
+
+def nearby_short(x: Rational) -> Rational:
+    """A number that came back from a function and its inverse, without the rounding on the way: 90.46 is 90.46 again."""
+    short = gmpy2.mpq(gmpy2.mpfr(x, _SHORT))
+    return short if abs(short - x) <= abs(x) / (1 << (_BITS - 16)) else x
+
 
 EXP, LOG = Elementary(Kind.EXP), Elementary(Kind.LOG)
 SQUARE, SQRT = Elementary(Kind.POWER, exact(2)), Elementary(Kind.POWER, exact(0.5))

@@ -9,7 +9,7 @@ from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
 from dpest.inputs.shown import brief, raised
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.open_arrays import opened_data
-from dpest.lang.generators.swap import standing_in, stood_in_for
+from dpest.lang.generators.swap import left_at_none, standing_in, stood_in_for
 from dpest.numerics.setting import Setting
 from dpest.trace.outputs import Flat, flatten
 
@@ -42,10 +42,18 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
         raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
     except Exception as error:
         name = getattr(mechanism, "__name__", "the mechanism")
-        hint = _HINT if "Dist" in str(error) else ""
-        if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
-            hint = _NO_ENTRY
+        hint = _hint(error, mechanism, params)
         raise MechanismRaised(f"{name} raised {raised(error)} (on the input {brief(data)}){hint}") from error
+
+
+def _hint(error: Exception, mechanism: Callable[..., Any], params: Mapping[str, Any]) -> str:
+    """What may have gone wrong, and what to write instead."""
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], Dist):
+        return _NO_ENTRY
+    unset = left_at_none(mechanism, params) if "'NoneType' object" in str(error) else []
+    if unset:
+        return f"; its parameter {unset[0]} is None unless it is given: pass {unset[0]}=numpy.random.default_rng()"
+    return _HINT if "Dist" in str(error) else ""
 
 
 def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:

@@ -17,6 +17,7 @@ from dpest.lang.nodes import (
     NODES,
     ArgExtreme,
     Compare,
+    Draw,
     Function,
     Linear,
     Node,
@@ -32,7 +33,7 @@ from dpest.lang.nodes import (
 )
 from dpest.laws.continuous import Uniform
 from dpest.numerics.elementary import Elementary, Kind, TooFar
-from dpest.numerics.rationals import Rational
+from dpest.numerics.rationals import Rational, exact
 from dpest.trace.atomic import has_finitely_many_points
 
 
@@ -124,7 +125,17 @@ def product_compared(relation: Relation, node: Node, c: Rational, decide: Callab
 
 
 def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[Any], bool]) -> Compare | bool | None:
-    """A comparison of a function or a quotient with a number, without it; None where affine forms do."""
+    """A comparison of a function or a quotient with a number, without it; None where affine forms do, or do better."""
+    found = _on_other_side(condition, node, c, decide)
+    if not isinstance(found, Compare) or not _is_noise(node):
+        return found
+    inner = found.value.terms[0] if len(found.value.terms) == 1 else None
+    if inner is not None and isinstance(inner[0], Function | Quotient):  # the outermost function has the law that is known best
+        return found if other_side(found, *inner, decide) is not None else None
+    return None if _beside_an_end(found) else found
+
+
+def _on_other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[Any], bool]) -> Compare | bool | None:
     relation, k = condition.relation, condition.value.constant
     match node:
         case Function(function=function, value=inner):
@@ -137,6 +148,24 @@ def other_side(condition: Compare, node: Node, c: Rational, decide: Callable[[An
                 value = scaled(value, -1)
             return Compare(relation, value) if value.terms else sign(relation, value.constant)
     return None
+
+
+_BESIDE = exact(2) ** -10  # of an end of a draw's support: nearer to it floating-point numbers lose three digits of a distance
+
+
+def _beside_an_end(condition: Compare) -> bool:
+    """Whether a comparison cuts a draw so near to an end of its support that floating-point numbers lose what is left of it.
+
+    -log(1 - u) > 40 is u > 1 - e^-40, which rounds to 1. The function's own law has that tail in all its digits.
+    """
+    if len(condition.value.terms) != 1:
+        return False
+    ((draw, c),) = condition.value.terms
+    if not isinstance(draw, Draw) or draw.law.discrete:
+        return False
+    bound = -condition.value.constant / c
+    ends = [exact(x) for x in draw.law.support if math.isfinite(x)]
+    return any(0 < abs(bound - end) < _BESIDE * abs(end) for end in ends)
 
 
 def both_sides(condition: Compare) -> Compare | None:
@@ -154,7 +183,7 @@ def both_sides(condition: Compare) -> Compare | None:
     return Compare(condition.relation, gap if above else scaled(gap, -1), condition.written) if gap.terms else None
 
 
-def _is_noise(node: Function) -> bool:
+def _is_noise(node: Node) -> bool:
     """Whether a function makes noise out of a uniform draw: such noise is a draw of its own everywhere, or nowhere."""
     return any(isinstance(d.law, Uniform) for d in draws_of(node))
 

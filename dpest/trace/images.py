@@ -16,7 +16,7 @@ from dpest.lang.nodes import Draw, Function, Linear, Origin, combine, linear
 from dpest.lang.origins import is_joined, on_base, root
 from dpest.laws.images import image
 from dpest.laws.law import Continuous
-from dpest.numerics.elementary import Elementary, TooFar
+from dpest.numerics.elementary import Elementary, TooFar, nearby_short
 from dpest.numerics.rationals import ONE, Rational
 from dpest.trace.literal import Literal
 
@@ -124,6 +124,7 @@ def _moved(literal: Literal, target: Draw) -> Literal | None:
         if there is None:
             return _always(_beyond(step, bound) == least)
         least, bound = least == rising, there
+    bound = nearby_short(bound)
     return Literal(((target, ONE),), -bound) if least else Literal(((target, -ONE),), bound)
 
 

@@ -190,8 +190,8 @@ def rounded_off(literal: Literal, bounds: Bounds) -> Rational:
     """
     direction, bound, _ = literal.direction
     draw = direction[0][0]
-    if len(direction) != 1 or not isinstance(draw.law, Uniform):
-        return ZERO
+    if len(direction) != 1 or not isinstance(draw.law, Uniform) or literal.terms[0][0].origin is not None:
+        return ZERO  # a tail of a function of uniform noise is one that the author asks for
     below = ends(bounds.get(direction, FREE))[0]
     if below is None or not below < bound:
         return ZERO

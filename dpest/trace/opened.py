@@ -69,6 +69,9 @@ class OpenRun(TraceRun):
         """A loop whose conditions are released has no rounds that are alike."""
 
 
+_MOST_OPENED = 6  # conditions of one run: at twice as many there are thousands of runs, and loops have no end
+
+
 class EntirelyOpenRun(OpenRun):
     """A run that releases every condition: what functions of noise decide that are out of reach, its values decide."""
 
@@ -76,6 +79,8 @@ class EntirelyOpenRun(OpenRun):
         """Either way, unless supports or what was released before decide it."""
         if isinstance(condition, Compare) and is_decided(condition.relation, span(condition.value)) is not None:
             return bool(is_decided(condition.relation, span(condition.value)))
+        if len(self.opened) >= _MOST_OPENED:
+            raise BudgetExceeded("more conditions than are worth releasing")
         for earlier, outcome in self.opened:
             found = _implied(earlier, outcome, condition)
             if found is not None:

@@ -12,6 +12,7 @@ from typing import Any
 import dpest
 from tests.grammar.program import Program
 from tests.grammar.rewrite import rewritten
+from tests.grammar.tails import tail_truth
 from tests.oracles import losses, native, samples
 from tests.oracles.affine import NotSwept
 from tests.oracles.plane import plane_truth
@@ -139,6 +140,8 @@ def truths_of(program: Program, runs: int) -> Truths:
             return Truths((sampled(program, runs),))
         case "arrays":
             return natively(program)
+        case "tails":
+            return Truths((tail_truth(program),))
     raise AssertionError(program.kind)
 
 

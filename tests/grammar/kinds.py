@@ -9,6 +9,7 @@ from typing import Any
 from tests.grammar.arrays import arrays
 from tests.grammar.program import Program
 from tests.grammar.rewrite import REWRITINGS
+from tests.grammar.tails import tails
 from tests.grammar.writer import PROBABILITIES, TABLES, Writer, plain
 
 FAMILIES = ("laplace", "laplace", "laplace", "exponential", "gumbel", "logistic", "uniform", "gaussian", "cauchy", "t")
@@ -251,4 +252,5 @@ KINDS: dict[str, Callable[[random.Random, str], Program]] = {
     "post": post,
     "rewritten": rewritten,
     "arrays": arrays,
+    "tails": tails,
 }

@@ -6,11 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from dpest.errors import BudgetExceeded
+from dpest.exact.inference.lattice import MOST_POINTS
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.far import Far, far
 from dpest.exact.loss.logs import BothWays, Sup, covering, logs_at
-from dpest.exact.loss.pieces import Piece, pieces
+from dpest.exact.loss.pieces import Piece, cell_edges, pieces
 from dpest.exact.loss.shift import outgrown
 from dpest.laws.law import Discrete
 from dpest.numerics.logspace import Floats
@@ -21,14 +25,17 @@ def on_points(block: Block) -> BothWays:
     """The block's loss in both directions."""
     assert block.points is not None
     y = block.points()
+    finite = _finite(block)
+    p, q = (pieces(side) for side in (block.left, block.right)) if block.dimension == 1 and not finite else (None, None)
+    if p and q:
+        y = _with_kinks(y, [*p, *q])
     logs = logs_at(block, y)
     ways = covering(logs), covering(logs.swapped())
-    if _finite(block):
+    if finite:
         return BothWays(*ways)
     apart = outgrown(block) if block.dimension == 1 else 0
     if apart:
         return BothWays(_without_bound(ways[0], -apart), _without_bound(ways[1], apart))
-    p, q = (pieces(side) for side in (block.left, block.right)) if block.dimension == 1 else (None, None)
     if not p or not q:
         return BothWays(*(_unbounded(w) for w in ways))
     for side in (-1, 1):
@@ -36,6 +43,23 @@ def on_points(block: Block) -> BothWays:
         shown = logs.p[-1 if side > 0 else 0], logs.q[-1 if side > 0 else 0]
         ways = _with(ways[0], beyond[0], side, shown), _with(ways[1], beyond[1], side, shown[::-1])
     return BothWays(*ways)
+
+
+_MARGIN = 64  # points beyond the last kink that are looked at: from there on laws declare how they decay
+
+
+def _with_kinks(y: Floats, own: Sequence[Piece]) -> Floats:
+    """The points with those around every place where a piece begins or ends: a condition may hold far out alone."""
+    edges = [float(e) for e in cell_edges([own])]
+    if not edges:
+        return y
+    first, last = math.floor(min(edges)), math.ceil(max(edges))
+    low, high = (float(y[0, 0]), float(y[-1, 0])) if len(y) else (math.inf, first - 1.0)
+    below = np.arange(first - _MARGIN, min(low, last + _MARGIN + 1)) if first < low else np.empty(0)
+    above = np.arange(high + 1, last + _MARGIN + 1) if last > high else np.empty(0)
+    if below.size + above.size > MOST_POINTS:
+        raise BudgetExceeded(f"an output with {last - first:.3g} points; at most {MOST_POINTS} are listed")
+    return np.unique(np.concatenate([below, y[:, 0], above]))[:, None] if below.size or above.size else y
 
 
 def _finite(block: Block) -> bool:

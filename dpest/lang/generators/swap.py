@@ -95,16 +95,20 @@ def standing_in(mechanism: Any, data: Any, params: Mapping[str, Any]) -> Iterato
 
 def missing(mechanism: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """Stand-ins for the generators that the mechanism wants as arguments, and was not given."""
+    wanted = [(p, _kind(p)) for p in _not_given(mechanism, params)]
+    return {p.name: kind.made() for p, kind in wanted if kind is not None and p.default is p.empty}
+
+
+def left_at_none(mechanism: Any, params: Mapping[str, Any]) -> list[str]:
+    """The generators that the mechanism takes as arguments, and that are None where they are not given."""
+    return [p.name for p in _not_given(mechanism, params) if p.default is None and _kind(p) is not None]
+
+
+def _not_given(mechanism: Any, params: Mapping[str, Any]) -> list[inspect.Parameter]:
     try:
-        wanted = list(inspect.signature(mechanism).parameters.values())[1:]
+        return [p for p in list(inspect.signature(mechanism).parameters.values())[1:] if p.name not in params]
     except (TypeError, ValueError):
-        return {}
-    found = {}
-    for p in wanted:
-        kind = _kind(p)
-        if kind is not None and p.name not in params and p.default is p.empty:
-            found[p.name] = kind.made()
-    return found
+        return []
 
 
 _KINDS = (

@@ -291,3 +291,12 @@ def test_an_audit_runs_the_program_as_it_stands() -> None:
     state = GENERATOR.bit_generator.state
     assert as_traced(sampler(mechanism), 0.0).form is Form.PLAIN
     GENERATOR.bit_generator.state = state
+
+
+def test_a_generator_that_is_left_at_none_is_named() -> None:
+    def mechanism(x: float, rng: Any = None) -> Any:
+        return x + rng.laplace(0, 2)
+
+    with pytest.raises(dpest.errors.MechanismRaised, match=r"pass rng=numpy\.random\.default_rng\(\)"):
+        dpest.estimate(mechanism, (0, 1), method="exact")
+    assert dpest.estimate(mechanism, (0, 1), method="exact", rng=np.random.default_rng()).epsilon == pytest.approx(0.5)

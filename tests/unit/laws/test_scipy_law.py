@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.stats as stats
@@ -12,7 +14,7 @@ import scipy.stats as stats
 import dpest
 from dpest.errors import ExactRefused
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
-from dpest.laws.discrete import Geometric, bernoulli_law, integers_law
+from dpest.laws.discrete import Atoms, Geometric, bernoulli_law, integers_law
 from dpest.laws.law import Continuous, Discrete
 from dpest.laws.scipy_law import from_frozen
 
@@ -93,3 +95,22 @@ def test_a_custom_distribution() -> None:
 def test_sizes(size: Any) -> None:
     draws = dpest.from_scipy(stats.t(3.0, loc=1.0), size=size)
     assert np.shape(draws) == (() if size is None else (size,) if isinstance(size, int) else size)
+
+
+@pytest.mark.parametrize(("n", "p"), [(7, 0.3), (60, 0.01), (1000, 0.01), (1000, 0.999)])
+def test_binomial_probabilities_to_the_last_digit(n: int, p: float) -> None:
+    """Against fractions: SciPy's are off by 1e-13 of a logarithm, which a bracket of 1e-15 must not be built on."""
+    _, law = from_frozen(stats.binom(n, p))
+    assert isinstance(law, Atoms)
+    assert law.off == 0.0
+    for k in range(0, n + 1, max(1, n // 40)):
+        truth = math.comb(n, k) * Fraction(p) ** k * (1 - Fraction(p)) ** (n - k)
+        with mpmath.workdps(40):
+            log = float(mpmath.log(mpmath.mpf(truth.numerator)) - mpmath.log(mpmath.mpf(truth.denominator)))
+        assert law.log_probabilities[k] == pytest.approx(log, rel=3e-16)
+
+
+def test_probabilities_that_scipy_works_out_are_not_known_to_the_last_digit() -> None:
+    _, law = from_frozen(stats.hypergeom(60, 20, 15))
+    assert isinstance(law, Atoms)
+    assert law.off > 0
