@@ -37,12 +37,21 @@ def data_processing_bound(mechanism: Callable[..., Any], pairs: Sequence[Pair], 
                 sides = [trace_opened(mechanism, data, params, log_repeats) for data in (pair.left, pair.right)]
             except DpestError:
                 return None
-            found = _bound(sides, reach_of()) or _bound(sides, affine_only)
+            found = _bound(sides, reach_of()) or _bound(sides, affine_only) or _entirely_open(mechanism, pair, params)
             if found is None:
                 return None
             uppers.append(found[0])
             most = max(most, found[1])
     return Processed(tuple(uppers), most)
+
+
+def _entirely_open(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]) -> tuple[float, int] | None:
+    """The loss of all affine values that outputs and conditions are computed from."""
+    try:
+        sides = [trace_opened(mechanism, data, params, log_repeats, entirely=True) for data in (pair.left, pair.right)]
+    except DpestError:
+        return None
+    return _bound(sides, affine_only)
 
 
 def _bound(sides: Sequence[Trace], reach: Reach) -> tuple[float, int] | None:

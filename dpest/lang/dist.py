@@ -56,6 +56,7 @@ from dpest.laws.law import Law
 from dpest.numerics.interval import Interval
 from dpest.numerics.rationals import common_measure, exact
 
+_NUMBERS = (int, float, np.number, np.bool_, Fraction)
 MOST = 1.7e308  # plain numbers below take the short way; what is close to overflow (1.798e308) takes the long one, which says so
 
 __all__ = ["RUN", "Dist", "Interval", "compare", "conjunction", "negate", "rounded", "truth", "unwrap", "wrap"]
@@ -80,15 +81,11 @@ def unwrap(x: Any) -> Any:
     return x.node if isinstance(x, Dist) else x.item() if isinstance(x, np.generic) else x
 
 
-def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float | np.number | np.bool_ | Fraction)
-
-
 def _number(x: Any, verb: str) -> Any:
     """An operand as a node or a finite number."""
     if isinstance(x, Dist):
         return x.node
-    if _is_number(x):
+    if isinstance(x, _NUMBERS):
         if not math.isfinite(x):
             raise UnsupportedOperation(f"cannot {verb} a random value and {x!r}: the operand must be a finite number")
         return x.item() if isinstance(x, np.generic) else x
@@ -267,9 +264,9 @@ class Dist(HasLaw, Bits, NotPlain):
             return Dist(truth_value) if type(truth_value) is Compare else truth_value
         if isinstance(other, np.ndarray):
             return _elementwise(lambda me, x: me._compare(relation, x, swap=swap))(self, other)
-        if _is_number(other) and math.isnan(other):
+        if isinstance(other, _NUMBERS) and math.isnan(other):
             return False
-        if _is_number(other) and math.isinf(other):
+        if isinstance(other, _NUMBERS) and math.isinf(other):
             if overflows(self.node) and (relation is Relation.EQ or not is_smooth(self.node)):
                 raise UnsupportedOperation(f"cannot compare {self.words()} with {other}: rounding decides whether it overflows")
             return relation is not Relation.EQ and (other < 0) != swap
@@ -299,6 +296,9 @@ class Dist(HasLaw, Bits, NotPlain):
     # -- NumPy -----------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "__call__" and [*options] == ["out"] and options["out"][0].dtype == object:  # v /= a random value
+            options["out"][0][...] = self.__array_ufunc__(ufunc, method, *inputs)
+            return options["out"][0]
         if method != "__call__" or options:
             raise UnsupportedOperation(f"numpy.{ufunc.__name__}.{method} cannot be used on a random value")
         if any(isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim) for x in inputs):

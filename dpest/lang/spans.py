@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from dpest.lang.folding import folded
@@ -18,6 +18,7 @@ from dpest.lang.nodes import (
     Not,
     Pick,
     Product,
+    Relation,
     Rounded,
     Where,
     children,
@@ -82,6 +83,23 @@ def _of_node(node: Node, at: Callable[[Any], Range], of_draw: DrawEnds, off: int
         case Function(function=function, value=value):
             return _image(function, at(value))
     return ANYTHING
+
+
+def is_decided(relation: Relation, where: Range) -> bool | None:
+    """Whether a value in an interval is >= 0 or > 0; None where the interval does not tell."""
+    low, high = where
+    if relation is Relation.EQ:
+        return None
+    strict = relation is Relation.GT
+    if low is not None and (low > 0 or (low == 0 and not strict)):
+        return True
+    return False if high is not None and (high < 0 or (high == 0 and strict)) else None
+
+
+def never_negative(terms: Sequence[tuple[Any, Rational]], relation: Relation) -> bool:
+    """Whether a sum is > 0, or its negative >= 0, where one of its terms is positive, or none: clipped values that are added."""
+    upwards = relation is Relation.GT
+    return all(isinstance(n, Extreme) and (c > 0) == upwards and span(n)[0] == 0 for n, c in terms)
 
 
 def is_smooth(node: Any) -> bool:

@@ -75,6 +75,16 @@ class LaplaceSum(Continuous):
         # The log density is concave with slope tending to 1/b: the ratio grows to d/b without reaching it.
         return Shift(abs(d) / self.b, math.copysign(math.inf, d)) if d else NO_SHIFT
 
+    def log_slope(self, x: npt.ArrayLike) -> Floats:
+        """The slope of ln f: that of the polynomial, less 1 / b away from zero; n >= 2, so that there is no kink."""
+        x = np.asarray(x, float)
+        z = np.abs(x)[..., None] / self.b
+        i = np.arange(self.n)
+        with np.errstate(divide="ignore"):
+            inner = log_sum((self._log_terms + np.log(i))[1:] + special.xlogy(i[1:] - 1, z), axis=-1)
+            whole = log_sum(self._log_terms + special.xlogy(i, z), axis=-1)
+        return np.asarray(np.sign(x) * np.expm1(np.minimum(inner - whole, 0.0)) / self.b)
+
     def slope(self, x: Floats) -> Floats:
         return np.full(np.shape(x), 1 / self.b)
 

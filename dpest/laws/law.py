@@ -161,6 +161,13 @@ class Continuous(Law):
         density = self.asymptote(side)
         return density.integrated() if density else None
 
+    def at_end(self, side: int) -> tuple[float, float] | None:
+        """(order, ln c) where the density is c * t^order times a monotone function, at the distance t from an end of its support.
+
+        That function is 1 at the end. None where nothing is declared.
+        """
+        return None
+
 
 LOG_QUARTER = float(np.log(0.25))
 _EPSILON = 1.2e-16  # half a unit in the last place of 1

@@ -217,6 +217,10 @@ class ScipyContinuous(_Standard, Continuous):
     def log_concave(self) -> bool:
         return not self.identity and scipy_tails.log_concave(self.name, self.shapes)
 
+    def at_end(self, side: int) -> tuple[float, float] | None:
+        found = None if self.identity else scipy_tails.at_end(self.name, self.shapes, side)
+        return None if found is None else (found[0], found[1] - (found[0] + 1) * math.log(self.spread))
+
     @property
     def mode(self) -> float | None:
         return 0.0 if self.nu else None

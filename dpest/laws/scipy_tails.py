@@ -73,6 +73,21 @@ def right_tail(name: str, shapes: tuple[float, ...], side: int) -> Asymptote | N
     return _RIGHT[name](*shapes)
 
 
+# Beside the left end, and the right one. The density divided by what is declared is monotone up to the middle of the support.
+_ENDS: dict[tuple[str, int], Callable[..., tuple[float, float]]] = {
+    ("beta", -1): lambda a, b: (a - 1, float(-betaln(a, b))),
+    ("beta", 1): lambda a, b: (b - 1, float(-betaln(a, b))),
+    ("gamma", -1): lambda a: (a - 1, float(-gammaln(a))),
+    ("chi2", -1): lambda df: (df / 2 - 1, float(-gammaln(df / 2)) - df / 2 * math.log(2)),
+}
+
+
+def at_end(name: str, shapes: tuple[float, ...], side: int) -> tuple[float, float] | None:
+    """(order, ln c): a standard density is nearly c * t^order at the distance t from an end; None where it is not declared."""
+    found = _ENDS.get((name, side))
+    return None if found is None else found(*shapes)
+
+
 def log_concave(name: str, shapes: tuple[float, ...]) -> bool:
     """Whether the logarithm of a standard density is known to be concave on its support."""
     return name in _ALWAYS_LOG_CONCAVE or (name in _LOG_CONCAVE and bool(_LOG_CONCAVE[name](*shapes)))

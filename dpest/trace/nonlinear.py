@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -70,8 +71,17 @@ def _quotient(left: Any, right: Any, path: OnPath) -> Linear:
         return quotient(path.affine(left), bottom, lambda x: path.decide(Compare(Relation.GT, x)))
     divisor = exact(path.pinned(right, "a division by a random value"))
     if not divisor:
-        raise ExactRefused("a division by a random value that may be zero")
+        raise _by_zero(left, path)
     return scaled(linear(left), 1 / divisor)
+
+
+def _by_zero(left: Any, path: OnPath) -> ExactRefused:
+    """What a division by zero comes to: NaN or infinite, as NumPy has it; Python's error is an output of its own as well."""
+    top = path.affine(left)
+    if not has_finitely_many_points(top):
+        return ExactRefused("a division by a random value that may be zero")
+    number = float(path.pinned(left, "a division by zero"))
+    return NotFinite(math.copysign(math.inf, number) if number else math.nan)
 
 
 def _product(left: Any, right: Any, path: OnPath) -> Linear:

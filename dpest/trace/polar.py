@@ -25,7 +25,7 @@ def gaussian_of(left: Any, right: Any) -> Linear | None:
     for one, other in ((linear(left), linear(right)), (linear(right), linear(left))):
         if len(one.terms) != 1 or len(other.terms) != 1 or one.constant or other.constant:
             continue
-        radius, angle = _radius(one.terms[0][0]), _angle(other.terms[0][0])
+        radius, angle = _radius(one.terms[0][0]), angle_of(other.terms[0][0])
         if radius is not None and angle is not None and radius[0] is not angle[0]:
             return scaled(linear(_made(radius, angle)), one.terms[0][1] * other.terms[0][1])
     return None
@@ -50,7 +50,7 @@ def _radius(node: Any) -> tuple[Draw, Rational, Rational, Rational] | None:
     return (uniform, -c, factor, place.constant) if ends == [0, 1] else None
 
 
-def _angle(node: Any) -> tuple[Draw, Rational, Rational, str] | None:
+def angle_of(node: Any) -> tuple[Draw, Rational, Rational, str] | None:
     """(v, slope, start, name) for cos(slope * v + start) or sin of it, the angle uniform over whole turns."""
     name = getattr(node.function, "__name__", "") if isinstance(node, Apply) else ""
     if name not in ("cos", "sin") or len(node.values) != 1:

@@ -1,7 +1,6 @@
 """Brings a condition down to comparisons of draws alone, asking for a decision wherever it needs one.
 
-The rules are lazy: of a `where`, only the side that is taken is looked at; of a maximum compared with a bound, only
-as many arguments as it takes.
+Of a `where`, only the side that is taken is looked at; of a maximum compared with a bound, as many arguments as it takes.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from dpest.lang.nodes import (
     simplified,
 )
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
-from dpest.lang.spans import reach
+from dpest.lang.spans import never_negative, reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pinned_draws, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
@@ -146,6 +145,8 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     if inside is not None:
         return _compared(inside, ask, became)
     if relation is not Relation.EQ:
+        if len(value.terms) > 1 and not value.constant and never_negative(value.terms, relation):
+            return any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms) == (relation is Relation.GT)
         for node, c in value.terms:
             if isinstance(node, Extreme):
                 return _extreme_compared(condition, node, c, ask, became)

@@ -12,6 +12,7 @@ from typing import Any
 
 from dpest.errors import TraceMismatch
 from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, LeafValue, Ratio
+from dpest.exact.inference.sphere import Spherical
 from dpest.lang.nodes import Draw, Linear, Relation
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, floor
@@ -101,6 +102,8 @@ class _Numbers:
                 return self.valuation.linear(x.terms, x.constant)
             case Floor(inner=inner, scale=scale, offset=offset):
                 return self._floor(self.valuation.linear(inner.terms, inner.constant), scale, offset)
+            case Spherical(node=node):
+                return self.valuation.number(node)
             case Ratio(top=top, bottom=bottom, offset=offset):
                 a, b = (self.valuation.linear(x.terms, x.constant) for x in (top, bottom))
                 if isinstance(a.number, float) or isinstance(b.number, float) or not b.number:

@@ -14,6 +14,7 @@ from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
+from dpest.exact.inference.sphere import Spherical, spherical
 from dpest.lang.extent import extent
 from dpest.lang.logic import compare
 from dpest.lang.nodes import (
@@ -90,7 +91,7 @@ class Ratio:
     offset: Rational
 
 
-LeafValue: TypeAlias = Constant | Affine | Floor | Ratio
+LeafValue: TypeAlias = Constant | Affine | Floor | Ratio | Spherical
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +208,9 @@ def _leaf_value(x: Any, run: CaseRun, pin: bool, ratios: bool) -> LeafValue:
             return Constant(x)
     became: Became = {}
     if ratios:
+        turned = spherical(x)
+        if turned is not None:
+            return turned
         x = _picked(x, run)
         found = _ratio(x, run, became)
         if found is not None:
@@ -233,7 +237,7 @@ def _picked(x: Any, run: CaseRun) -> Any:
     return x
 
 
-def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | None:
+def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | Constant | None:
     """c * top / bottom, plus a number, as one quotient; None where it is none, or comes down to an affine value."""
     whole = linear(x) if is_node(x) else None
     if whole is None or len(whole.terms) != 1 or not isinstance(whole.terms[0][0], Quotient):
@@ -245,6 +249,8 @@ def _ratio(x: Any, run: CaseRun, became: Became) -> Ratio | None:
     rounded = any(not isinstance(n, Draw) for n, _ in (*top.terms, *bottom.terms))
     if has_finitely_many_points(bottom) or len(names) < 2 or rounded:
         return None
+    if not top.terms and not top.constant:
+        return Constant(float(whole.constant))
     return Ratio(scaled(top, c), bottom, whole.constant)
 
 

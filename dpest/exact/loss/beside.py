@@ -144,7 +144,7 @@ def _named(value: Linear, others: OtherOutputs) -> FunctionName | None:
     """A value as a function of the other outputs; None where it is none."""
     if not value.terms:
         return "number", value.constant
-    shares = _combined(value, others)
+    shares = combined(value, others)
     if shares is not None:
         return "outputs", *shares
     terms = []
@@ -158,7 +158,7 @@ def _named(value: Linear, others: OtherOutputs) -> FunctionName | None:
 
 def _of_node(node: Any, others: OtherOutputs) -> FunctionName | None:
     """A node as a function of the other outputs."""
-    shares = _combined(linear(node), others)
+    shares = combined(linear(node), others)
     if shares is not None:
         return "outputs", *shares
     head: Elementary | Undoing | Pick
@@ -178,7 +178,7 @@ def _of_node(node: Any, others: OtherOutputs) -> FunctionName | None:
     return None if any(n is None for n in names) else ("node", head, *names)
 
 
-def _combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rational], ...], Rational] | None:
+def combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rational], ...], Rational] | None:
     """The value as multiples of other outputs, by position, and a constant; None where it is none."""
     met = {_node_key(n) for _, x in others for n, _ in x.terms}
     if any(_node_key(n) not in met for n, _ in value.terms):

@@ -109,7 +109,8 @@ def compare(
                 least = bounds
                 total.unknown()
                 continue
-        groups = [_group_losses(g, _OpenStrata(bucket, g, proof), worth) for g in bucket.groups]
+        each = sum(any(map(_searched, g.strata)) for g in bucket.groups) > 1
+        groups = [_group_losses(g, _OpenStrata(bucket, g, proof), worth, each=each) for g in bucket.groups]
         total.add([g.masses for g in groups])
         for way, missing in ((0, unexplored), (1, unexplored[::-1])):
             loss = _bucket_loss(bucket, [g.ways[way] for g in groups], missing)
@@ -241,7 +242,8 @@ class _GroupLosses:
     masses: BothMasses
 
 
-def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] = ANY) -> _GroupLosses:
+def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] = ANY, *, each: bool = False) -> _GroupLosses:
+    """The losses of a group's strata; with `each`, both directions add to those of other groups, and neither stays open."""
     best: list[StratumLoss | None] = [None, None]
     upper = [-math.inf, -math.inf]
     masses: BothMasses = (0.0, 0.0) if group.complete else None
@@ -254,7 +256,7 @@ def _group_losses(group: Group, bounds: _OpenStrata, worth: tuple[float, float] 
             masses = None
             continue
         least = [math.inf if done else max(a, b) for done, a, b in zip(within, reached, worth, strict=True)]
-        sups = _suprema(stratum, least, proved)
+        sups = _suprema(stratum, least, proved, each=each)
         masses = with_stratum(masses, stratum, sups)
         losses = [_stratum_loss(stratum, sups, way) for way in (0, 1)]
         losses = [x and below(x, bound) for x, bound in zip(losses, proved, strict=True)]
@@ -303,7 +305,7 @@ def _by_bounds(stratum: Stratum, forward: float, backward: float) -> Promise:
     return (-forward, backward, asked), (-backward, forward, asked)
 
 
-def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float]) -> list[BothWays]:
+def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float], *, each: bool) -> list[BothWays]:
     """The losses of a stratum's blocks; a single hard one need only be known where it adds to more than was reached."""
     easy = {i: supremum(b) for i, b in enumerate(stratum.blocks) if b.dimension == 0 or b.equal}
     worth, most = ANY, OPEN_ENDED
@@ -313,7 +315,8 @@ def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float]
         worth = reached[0] - others[0], reached[1] - others[1]
         others = [sum(both[way].lower for both in given) for way in (0, 1)]
         most = proved[0] - others[0], proved[1] - others[1]
-    return [easy[i] if i in easy else supremum(b, worth, most) for i, b in enumerate(stratum.blocks)]
+    each = each or len(easy) < len(stratum.blocks) - 1
+    return [easy[i] if i in easy else supremum(b, worth, most, each=each) for i, b in enumerate(stratum.blocks)]
 
 
 def _capped(loss: StratumLoss | None, upper: float) -> StratumLoss | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Between, Density, Factor, Indicator, Integral
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.far import UNKNOWN, Far
@@ -19,6 +20,8 @@ from dpest.laws.law import Continuous, Law
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import Rational, exact
 
+_BESIDE = 0.25  # of a support: up to there a density is monotone, but for its declared power
+_ROUNDING = 1e-13  # of scipy's log densities, relative to their size
 _DROP = 5.0  # nats by which a factor falls over the tiny reach only where it vanishes at the place
 
 
@@ -26,7 +29,7 @@ _DROP = 5.0  # nats by which a factor falls over the tiny reach only where it va
 class Edge:
     """A piece beside a place. Without `exactly` only the upper side holds, and the order is a lower bound."""
 
-    order: int
+    order: float
     low: float
     high: float
     limit: float  # what both tend to for t to 0
@@ -92,7 +95,25 @@ def _factor(f: Factor, ray: Ray) -> Edge | None:
             if closing is not None and all(m is not None for m in most):
                 top = closing.high + sum(m for m in most if m is not None)
                 return Edge(1, -math.inf, top, -math.inf, exactly=False)
+        case Density(law=law) if isinstance(law, Continuous):
+            found = _declared(law, f.place, ray)
+            if found is not None:
+                return found
     return _plain(f, ray)
+
+
+def _declared(law: Continuous, place: Expr, ray: Ray) -> Edge | None:
+    """A density at an end of its support, where the law declares how it vanishes or grows; None elsewhere."""
+    slope, offset = ray.line(place)
+    side = -1 if slope > 0 else 1
+    end = law.support[0 if side < 0 else 1]
+    declared = law.at_end(side) if math.isfinite(end) and offset == exact(end) and slope else None
+    if declared is None or float(abs(slope)) * ray.start > _BESIDE * (law.support[1] - law.support[0]):
+        return None
+    order, limit = declared[0], declared[1] + declared[0] * math.log(abs(float(slope)))
+    reached = float(law.log_density(float(offset + slope * exact(ray.start)))) - order * math.log(ray.start)
+    off = law.error + _ROUNDING * (1 + abs(limit) + abs(reached) + abs(order * math.log(ray.start)))
+    return Edge(order, min(limit, reached) - off, max(limit, reached) + off, limit)
 
 
 def _closing(law: Continuous, lowers: object, uppers: object, ray: Ray) -> Edge | None:

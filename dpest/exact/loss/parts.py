@@ -16,9 +16,12 @@ from dpest.errors import NotCovered
 from dpest.exact.inference.component import Component, Parts
 from dpest.exact.inference.lattice import WINDOW
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
+from dpest.exact.loss.direction import DirectionSide
 from dpest.exact.loss.logs import logs_at
+from dpest.exact.loss.mixed import MixedSide
 from dpest.exact.loss.ratio import RatioSide
 from dpest.exact.loss.shift import release
+from dpest.exact.loss.sphere import SphereSide
 from dpest.exact.loss.supremum import supremum
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Continuous, Discrete, Law
@@ -60,8 +63,10 @@ def part_of(block: Block) -> Weight | SharedGaussian | CellSource:
 
 
 def _part(block: Block) -> Weight | SharedGaussian | CellSource:
-    if isinstance(block.left, RatioSide):
-        raise NotCovered("delta(eps) of a quotient of two random values is not covered; its epsilon is")
+    if isinstance(block.left, RatioSide | DirectionSide | MixedSide):
+        raise NotCovered("delta(eps) of a quotient of random values is not covered; its epsilon is")
+    if isinstance(block.left, SphereSide):
+        raise NotCovered("delta(eps) of noise in a uniform direction is not covered; its epsilon is")
     if block.dimension == 0:
         (p, e), (q, f) = (side.log(np.empty((1, 0))) for side in (block.left, block.right))
         return Weight(float(p[0]), float(q[0]), float(max(e[0], f[0])) + 4 * ROUND)

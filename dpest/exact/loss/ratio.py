@@ -20,6 +20,7 @@ from dpest.exact.loss.blocks import Block, BlockLaw, Measures
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.lang.nodes import Draw, Linear
 from dpest.laws.continuous import Laplace, Logistic
+from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.rationals import ONE, ZERO, Rational
@@ -276,22 +277,25 @@ def _form(share: Share) -> str:
 
 
 def _pair(a: Share, b: Share) -> float:
-    out = a.log_weight - b.log_weight + a.error + b.error + _moved(a.top, b.top)
+    out = a.log_weight - b.log_weight + a.error + b.error + moved_noise(a.top, b.top)
     if isinstance(a.bottom, BoundedDraw) and isinstance(b.bottom, BoundedDraw):
-        out += _moved(a.bottom, b.bottom)
+        out += moved_noise(a.bottom, b.bottom)
     return out + 1e-14
 
 
-def _moved(f: BoundedDraw, g: BoundedDraw) -> float:
+def moved_noise(f: BoundedDraw, g: BoundedDraw) -> float:
     """The supremum of ln f - ln g between the bounds: for log-concave noise that is moved, it is monotone."""
     if f.offset == g.offset:
         return 0.0
     far = 1600.0 * f.scale + abs(float(f.offset)) + abs(float(g.offset))
     places = np.array([max(f.low, -far), min(f.high, far)])
+    one, other = f.log_density(places), g.log_density(places)
     with np.errstate(invalid="ignore"):
-        ratio = f.log_density(places) - g.log_density(places)
+        ratio = one - other + 4e-16 * (np.abs(one) + np.abs(other))  # each is rounded to the size that it has far out
     # Beyond the last kink these are constant, or within e^-1000 of their limit; other noise needs finite bounds.
     bounded = bool(np.isfinite([f.low, f.high]).all() and np.isfinite(ratio).all())
+    if isinstance(f.law, LaplaceSum) and not bounded:
+        return float(abs(f.offset - g.offset)) / (f.law.b * abs(float(f.factor))) * (1 + 1e-15)
     if isinstance(f.law, Laplace | Logistic) or bounded:
         return float(ratio.max()) * (1 + 1e-15) + 1e-15
     return math.inf

@@ -16,6 +16,7 @@ from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, Ratio
 from dpest.exact.inference.component import Placed
 from dpest.exact.inference.lattice import Lattice, meeting
+from dpest.exact.inference.sphere import Spherical
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.inference.symmetry import canonical
 from dpest.exact.loss.blocks import (
@@ -29,7 +30,10 @@ from dpest.exact.loss.blocks import (
     split_blocks,
 )
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
+from dpest.exact.loss.direction import direction_block
+from dpest.exact.loss.mixed import mixed_block
 from dpest.exact.loss.ratio import ratio_sides
+from dpest.exact.loss.sphere import sphere_block
 from dpest.laws.law import Continuous
 from dpest.numerics.linear import Matrix, identity
 from dpest.numerics.logspace import Floats
@@ -70,7 +74,7 @@ def strata(
     apart = len(set(exchange)) == len(exchange)
     for shape, (p, q) in keyed.items():
         many = 1 if apart else _arrangements(shape, exchange)
-        if any(isinstance(x, Ratio) for case in (*p, *q) for x in case.values):
+        if any(isinstance(x, Ratio | Spherical) for case in (*p, *q) for x in case.values):
             out.append(_ratio_stratum(shape, p, q, positions, many, measures))
             continue
         out.extend(_reduced_strata(shape, p, q, positions, many, measures))
@@ -80,7 +84,7 @@ def strata(
 def _shape(case: Expansion, lattice: set[int]) -> tuple[Any, ...]:
     out: list[Any] = []
     for i, x in enumerate(case.values):
-        if isinstance(x, Ratio) or (isinstance(x, Affine) and x.continuous):
+        if isinstance(x, Ratio | Spherical) or (isinstance(x, Affine) and x.continuous):
             out.append((REAL,))
         elif i in lattice and _is_number(x):
             out.append((ANY,))
@@ -150,13 +154,26 @@ def _ratio_stratum(
     multiplicity: int,
     measures: Measures,
 ) -> Stratum:
-    """One output that is a quotient of two random values; it shares noise with no other."""
+    """Outputs that are quotients of random values, or noise in a uniform direction: they are one block."""
     places = [i for i, key in enumerate(shape) if key[0] != "="]
-    if len(places) != 1:
-        raise ExactRefused("a quotient of two random values shares noise with another output")
-    leaves = tuple((positions[i], 0 if i == places[0] else (left or right)[0].values[i]) for i in range(len(shape)))
-    block = Block((CoordinateKind.REAL,), *ratio_sides(left, right, places[0], measures))
-    return Stratum(leaves, (block,), ((0,),), Frame(identity(1), (Lattice(ZERO, ONE),)), multiplicity)
+    some = (left or right)[0].values
+    at = {i: j for j, i in enumerate(places)}
+    leaves = tuple((positions[i], at.get(i, x)) for i, x in enumerate(some))
+    block = _quotients(left, right, places, measures)
+    members = tuple(range(len(places)))
+    return Stratum(leaves, (block,), (members,), Frame(identity(len(places)), (Lattice(ZERO, ONE),) * len(places)), multiplicity)
+
+
+def _quotients(left: list[Expansion], right: list[Expansion], places: list[int], measures: Measures) -> Block:
+    """The laws of outputs that are quotients in some case: a direction, or one quotient that is mixed with other cases."""
+    if any(isinstance(x, Spherical) for case in (*left, *right) for x in case.values):
+        return sphere_block(left, right, places, measures)
+    try:
+        return direction_block(left, right, places, measures)
+    except ExactRefused:
+        if len(places) > 1:
+            return mixed_block(left, right, places, measures)
+    return Block((CoordinateKind.REAL,), *ratio_sides(left, right, places[0], measures))
 
 
 Apart = tuple[list[CoordinateKind], Matrix, list[CoordinateRows], list[CoordinateRows]]

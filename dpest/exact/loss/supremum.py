@@ -15,28 +15,34 @@ from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.cells_of_space import bounds_on_cells
 from dpest.exact.loss.cover import as_good_as
+from dpest.exact.loss.direction import DirectionSide
+from dpest.exact.loss.direction_search import direction_supremum
 from dpest.exact.loss.joint import on_space
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, capped, logs_at, of_one_output
+from dpest.exact.loss.mixed import MixedSide, mixed_supremum
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
 from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted
+from dpest.exact.loss.sphere import SphereSide, sphere_supremum
 from dpest.exact.loss.vectors import moved_vector
 
 _GLIMPSED = np.array([0.1, 1.0, 4.0, 40.0])  # scales beyond the kinks at which a first look is taken
 
 
-def supremum(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays:
+def supremum(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED, *, each: bool = False) -> BothWays:
     """The block's loss in both directions; blocks with the same laws are worked out once.
 
     Losses up to `worth` are not worth a closer look: where a direction has no larger one, its bracket may be wide. The loss is
-    known to be `most` at most: once that is reached, nothing more is looked at.
+    known to be `most` at most: once that is reached, nothing more is looked at. Of quotients the smaller direction stays open,
+    below the larger one, unless `each` is asked for.
     """
     known = block.left.measures.answers
-    key = (block.kinds, block.left.key, block.right.key)
+    each = each and isinstance(block.left, DirectionSide)
+    key = (block.kinds, block.left.key, block.right.key, each)
     if key not in known or not _suffices(known[key][0], (worth, most)):
-        known[key] = (worth, most), _known_support(block, _supremum(block, worth, most))
+        known[key] = (worth, most), _known_support(block, _supremum(block, worth, most, each=each))
     found: BothWays = known[key][1]
     return found
 
@@ -49,7 +55,7 @@ def _suffices(done: tuple[Ends, Ends], wanted: tuple[Ends, Ends]) -> bool:
 
 def glimpse(block: Block) -> tuple[float, float]:
     """What a few places show of the block's loss in both directions: where to look first, and no more."""
-    if block.equal or isinstance(block.left, RatioSide) or block.kinds != (CoordinateKind.REAL,):
+    if block.equal or isinstance(block.left, RatioSide | DirectionSide) or block.kinds != (CoordinateKind.REAL,):
         return 0.0, 0.0
     return block.left.measures.once(("glimpse", block.left.key, block.right.key), None, lambda: _glimpsed(block))
 
@@ -61,11 +67,17 @@ def _glimpsed(block: Block) -> tuple[float, float]:
     return (float(ratio.max()), float(-ratio.min())) if ratio.size else (0.0, 0.0)
 
 
-def _supremum(block: Block, worth: Ends, most: Ends) -> BothWays:
+def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
     if block.equal:
         return _equal(block)
     if isinstance(block.left, RatioSide):
         return quotient_supremum(block)
+    if isinstance(block.left, DirectionSide):
+        return direction_supremum(block, each=each)
+    if isinstance(block.left, MixedSide):
+        return mixed_supremum(block)
+    if isinstance(block.left, SphereSide):
+        return sphere_supremum(block)
     if block.dimension == 0:
         return of_one_output(logs_at(block, np.empty((1, 0))))
     if block.kinds[0] is CoordinateKind.LATTICE:

@@ -23,6 +23,7 @@ from dpest.exact.inference.cases import (
     expansion_key,
     pinned_leaves,
 )
+from dpest.exact.inference.sphere import Spherical
 from dpest.exact.proof.symbols import UnknownInput
 from dpest.lang.nodes import Draw, is_node
 from dpest.lang.origins import is_joined, root, steps_of
@@ -220,7 +221,7 @@ def _known_cases(
     found: list[Expansion] | None = None
     if kept is not None:
         found = kept.recalled(expansion_key(leaves, literals, range(len(leaves)), pins, ()))
-    return None if found is None or any(isinstance(x, Ratio) for case in found for x in case.values) else found
+    return None if found is None or any(isinstance(x, Ratio | Spherical) for case in found for x in case.values) else found
 
 
 def output_groups(path: Path) -> list[list[int]]:

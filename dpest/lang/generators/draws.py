@@ -217,6 +217,20 @@ def beta(a: Any, b: Any, size: Size = None) -> Any:
     return each(_shaped("beta", 1.0), size, a, b)
 
 
+def dirichlet(alpha: Any, size: Size = None) -> Any:
+    """Proportions, broken off one after the other: each is a beta share of what those before it have left."""
+    if size is not None:
+        raise no_law("dirichlet with a size")
+    shapes = [float(plain(a)) for a in alpha]
+    rest: Any = 1.0
+    out = []
+    for i, shape in enumerate(shapes[:-1]):
+        share = beta(shape, math.fsum(shapes[i + 1 :]))
+        out.append(rest * share)
+        rest = rest * (1 - share)
+    return native(_array([*out, rest]))
+
+
 def chisquare(df: Any, size: Size = None) -> Any:
     """Chi-square draws."""
     return each(_shaped("chi2", 2.0), size, df)

@@ -22,7 +22,7 @@ _OF_NUMPY = (
     *("laplace", "normal", "standard_normal", "exponential", "standard_exponential", "gumbel", "logistic", "uniform", "random"),
     *("integers", "choice", "binomial", "poisson", "geometric", "standard_cauchy", "standard_t", "permutation", "shuffle"),
     *("gamma", "standard_gamma", "beta", "chisquare", "triangular", "weibull", "negative_binomial", "hypergeometric"),
-    *("multinomial", "lognormal", "rayleigh", "pareto", "multivariate_normal"),
+    *("multinomial", "lognormal", "rayleigh", "pareto", "multivariate_normal", "dirichlet"),
 )
 _OF_RANDOM = (
     *("random", "uniform", "gauss", "expovariate", "randint", "randrange", "getrandbits", "choice", "choices", "sample"),

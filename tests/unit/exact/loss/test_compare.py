@@ -214,7 +214,7 @@ def test_a_group_has_the_largest_upper_end_of_its_strata(monkeypatch: pytest.Mon
         2: BothWays(Sup(0.8, 0.7, 1.6, (), -1.0, -1.8), Sup(0.3, 0.2, 0.35, (), -1.0, -1.3)),
         3: BothWays(NOTHING, Sup(0.2, 0.1, 0.9, (), -1.0, -1.2)),
     }
-    monkeypatch.setattr(compare, "supremum", lambda block, worth=None, most=None: sups[block.dimension])
+    monkeypatch.setattr(compare, "supremum", lambda block, worth=None, most=None, each=False: sups[block.dimension])
     monkeypatch.setattr(compare, "glimpse", lambda block: (0.0, 0.0))
     monkeypatch.setattr(compare, "with_stratum", lambda masses, _stratum, _sups: masses)
     group: Any = SimpleNamespace(strata=[stratum(3), stratum(1), stratum(2)], complete=True)
@@ -232,7 +232,7 @@ def test_strata_that_a_proof_leaves_below_what_was_reached_are_not_looked_at(mon
     """The first on two coordinates is open and asks for the proof; the second is left to it."""
     looked: list[Any] = []
 
-    def supremum(block: Any, worth: Any = None, most: Any = None) -> BothWays:
+    def supremum(block: Any, worth: Any = None, most: Any = None, *, each: bool = False) -> BothWays:
         looked.append((block, worth))
         both = Sup(1.0, 1.0, math.inf, (), -1.0, -2.0)
         return BothWays(both, both)
@@ -281,14 +281,14 @@ def test_of_strata_with_equal_bounds_those_come_first_that_have_less_to_lose_the
 def test_a_single_hard_block_need_only_add_to_more_than_was_reached(easy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def supremum(block: Any, worth: Any = compare.ANY, most: Any = OPEN_ENDED) -> BothWays:
+    def supremum(block: Any, worth: Any = compare.ANY, most: Any = OPEN_ENDED, *, each: bool = False) -> BothWays:
         asked.append((block.dimension, worth, most))
         return BothWays(*(Sup(x, x - 0.125, x) for x in easy))
 
     monkeypatch.setattr(compare, "supremum", supremum)
-    _suprema(stratum(0, 2), [1.0, 2.0], (3.0, 4.0))
+    _suprema(stratum(0, 2), [1.0, 2.0], (3.0, 4.0), each=False)
     free = (compare.ANY, OPEN_ENDED)
     assert asked == [(0, *free), (2, *(((0.75, 1.5), (2.875, 3.625)) if math.isfinite(easy[0]) else free))]
     asked.clear()
-    _suprema(stratum(0, 2, 1), [1.0, 2.0], (3.0, 4.0))  # two hard ones: each may add
+    _suprema(stratum(0, 2, 1), [1.0, 2.0], (3.0, 4.0), each=False)  # two hard ones: each may add
     assert asked == [(0, *free), (2, *free), (1, *free)]

@@ -26,9 +26,9 @@ from dpest.exact.loss.blocks import CoordinateKind, Measures
 from dpest.exact.loss.buckets import buckets
 from dpest.exact.loss.compare import ZERO
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, kind_of, simplifying
+from dpest.exact.loss.direction import DirectionSide
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.exact.loss.profile import ComparedProfile
-from dpest.exact.loss.ratio import RatioSide
 from dpest.exact.loss.strata import _arrangements
 from dpest.inputs.pairs import Pair
 from dpest.laws.continuous import Gaussian, Laplace, Uniform
@@ -246,5 +246,5 @@ def test_a_quotient_of_two_random_values_is_a_coordinate_of_its_own() -> None:
     assert stratum.leaves == ((1, 0),)
     (block,) = stratum.blocks
     assert block.kinds == (REAL,)
-    assert isinstance(block.left, RatioSide)
-    assert isinstance(block.right, RatioSide)
+    assert isinstance(block.left, DirectionSide)
+    assert isinstance(block.right, DirectionSide)

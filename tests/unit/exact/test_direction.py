@@ -1,0 +1,207 @@
+"""Normalised histograms and proportions, against densities that scipy integrates and maximises (oracle: integral)."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+import dpest
+from dpest.errors import ExactRefused, NotCovered
+from dpest.laws.laplace_sum import LaplaceSum
+
+
+def _log_density(centre: Sequence[float], u: np.ndarray, gaussian: bool, positive: bool) -> float:
+    """ln of the integral of |t|^(r - 1) f(t u - centre) along the line through u, or along the ray."""
+    c = np.asarray(centre, float)
+
+    def f(t: float) -> float:
+        z = t * u - c
+        return abs(t) ** (len(c) - 1) * math.exp(-float((z**2).sum() / 2 if gaussian else np.abs(z).sum()))
+
+    turns = {0.0, 40.0 if gaussian else 60.0, *(float(a / b) for a, b in zip(c, u, strict=True) if b and abs(a / b) < 40)}
+    ends = sorted(turns | ({-x for x in turns} if not positive else set()))
+    ends = [x for x in ends if x >= 0 or not positive]
+    pieces = [x for a, b in zip(ends, ends[1:], strict=False) for x in np.linspace(a, b, 7)[:-1]] + [ends[-1]]
+    return math.log(sum(integrate.quad(f, a, b, epsabs=0, epsrel=1e-10)[0] for a, b in zip(pieces, pieces[1:], strict=False)))
+
+
+def _largest(p: Sequence[float], q: Sequence[float], *, gaussian: bool = False, positive: bool = False) -> float:
+    """The largest log ratio over directions, in the worse direction: from a few starts upwards."""
+    rng = np.random.default_rng(0)
+
+    def ratio(x: np.ndarray) -> float:
+        u = (np.abs(x) if positive else x) / np.linalg.norm(x) * 4
+        return _log_density(p, u, gaussian, positive) - _log_density(q, u, gaussian, positive)
+
+    starts = [rng.standard_normal(len(p)) for _ in range(24)]
+    best = -math.inf
+    for sign in (1.0, -1.0):
+        start = max(starts, key=lambda x, s=sign: s * ratio(x))
+        options = {"fatol": 1e-9, "xatol": 1e-6}
+        found = optimize.minimize(lambda x, s=sign: -s * ratio(x), start, method="Nelder-Mead", options=options)
+        best = max(best, -float(found.fun))
+    return best
+
+
+def _close(result: dpest.Result, truth: float) -> None:
+    assert result.lower - 1e-8 <= truth <= result.upper + 1e-8
+    assert result.upper - result.lower <= 1e-5 * max(truth, 1.0)
+
+
+def normalised(counts, rng: np.random.Generator):
+    noisy = np.asarray(counts) + rng.laplace(0, 1, size=len(counts))
+    return noisy / noisy.sum()
+
+
+def clipped(counts, rng: np.random.Generator):
+    noisy = np.maximum(np.asarray(counts) + rng.laplace(0, 1, size=len(counts)), 0)
+    total = noisy.sum()
+    return noisy / total if total > 0 else np.ones(len(counts)) / len(counts)
+
+
+def proportion(counts, rng: np.random.Generator):
+    a, b = counts[0] + rng.laplace(0, 1), counts[1] + rng.laplace(0, 1)
+    return a / (a + b)
+
+
+def gaussian_ratio(counts, rng: np.random.Generator):
+    return (counts[0] + rng.normal()) / (counts[1] + rng.normal())
+
+
+@pytest.mark.parametrize("mechanism", [normalised, clipped])
+@pytest.mark.parametrize("size", [2, 3, 6])
+def test_one_count_more_costs_what_the_counts_cost(mechanism, size):
+    """Closed form: where the changed count comes out as 0, its own density alone decides."""
+    counts = list(range(3, 3 + size))
+    result = dpest.estimate(mechanism, (counts, [4, *counts[1:]]), method="exact")
+    assert result.lower <= 1 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_a_row_that_moves_between_two_counts():
+    _close(dpest.estimate(proportion, ([3, 2], [4, 1]), method="exact"), _largest([3, 2], [4, 1]))
+    _close(dpest.estimate(normalised, ([3, 2], [4, 1]), method="exact"), _largest([3, 2], [4, 1]))
+
+
+def test_gaussian_noise():
+    _close(dpest.estimate(gaussian_ratio, ((5, 4), (6, 4)), method="exact"), _largest([5, 4], [6, 4], gaussian=True))
+
+
+def test_a_rate_with_gaussian_noise():
+    def mechanism(bits):
+        ones, zeros = sum(bits) + random.gauss(0, 1), len(bits) - sum(bits) + random.gauss(0, 1)
+        return ones / (ones + zeros)
+
+    truth = _largest([3, 1], [2, 2], gaussian=True)
+    _close(dpest.estimate(mechanism, ([1, 0, 1, 1], [1, 0, 1, 0]), method="exact"), truth)
+
+
+@pytest.mark.slow
+def test_three_counts():
+    _close(dpest.estimate(normalised, ([3, 2, 1], [4, 1, 1]), method="exact"), _largest([3, 2, 1], [4, 1, 1]))
+    truth = _largest([3, 2, 1], [4, 1, 1], positive=True)
+    _close(dpest.estimate(clipped, ([3, 2, 1], [4, 1, 1]), method="exact"), truth)
+
+
+def test_clipped_counts_of_which_none_is_left():
+    """0 / 0 is NaN in NumPy: an output like any other, here as rare as e^-21 and e times as likely under the first input."""
+
+    def mechanism(counts, rng: np.random.Generator):
+        h = np.clip(np.asarray(counts) + rng.laplace(0, 1, size=2), 0, None)
+        return h / h.sum()
+
+    result = dpest.estimate(mechanism, ([10, 11], [11, 11]), method="exact")
+    assert result.lower <= 1 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def share_of_the_first(counts, rng: np.random.Generator):
+    noisy = np.asarray(counts) + rng.laplace(0, 1, size=3)
+    return noisy[0] / noisy.sum()
+
+
+def test_the_share_of_one_count_when_another_one_changes():
+    """The others are one value, whose noise is the sum of two Laplace draws: (1 + |x|) e^-|x| / 4."""
+
+    def density(rest: float, angle: float) -> float:
+        a, b = math.cos(angle), math.sin(angle)
+
+        def f(t: float) -> float:
+            other = abs(t * b - rest)
+            return abs(t) * math.exp(-abs(t * a - 3) - other) * (1 + other)
+
+        turns = {0.0, *(x / y for x, y in ((3, a), (rest, b)) if y and abs(x / y) < 80), -80.0, 80.0}
+        ends = sorted(turns)
+        return sum(integrate.quad(f, s, t, epsabs=0, epsrel=1e-10)[0] for s, t in zip(ends, ends[1:], strict=False))
+
+    def ratio(angle: float) -> float:
+        return math.log(density(3.0, angle) / density(4.0, angle))
+
+    truth = -math.inf
+    for sign in (1.0, -1.0):
+        start = max(np.linspace(0, math.pi, 60), key=lambda t, s=sign: s * ratio(t))
+        around = {"bounds": (start - 0.06, start + 0.06), "method": "bounded", "options": {"xatol": 1e-9}}
+        truth = max(truth, -float(optimize.minimize_scalar(lambda t, s=sign: -s * ratio(t), **around).fun))
+    _close(dpest.estimate(share_of_the_first, ([3, 2, 1], [3, 2, 2]), method="exact"), truth)
+
+
+def test_the_share_of_one_count_when_it_changes():
+    result = dpest.estimate(share_of_the_first, ([3, 2, 1], [4, 2, 1]), method="exact")
+    assert result.lower <= 1 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_precision_and_recall():
+    """Both fix tp : fp : fn; where tp comes out as 0, its own density alone decides."""
+
+    def mechanism(counts, rng: np.random.Generator):
+        tp, fp, fn = (c + rng.laplace(0, 2) for c in counts)
+        return tp / (tp + fp), tp / (tp + fn)
+
+    result = dpest.estimate(mechanism, ([3, 2, 5], [4, 2, 5]), method="exact")
+    assert result.lower <= 0.5 <= result.upper
+    assert result.upper - result.lower < 1e-9
+
+
+def test_two_quotients_of_two_pairs_fix_no_direction():
+    """a / b and c / (a + c) do; a / b and a / (2 b) with c beside them do not."""
+
+    def fixed(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, c / (a + c)
+
+    def loose(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, (a + b) / (2 * b), c / (a + b)
+
+    assert dpest.estimate(fixed, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
+    assert dpest.estimate(loose, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
+
+    def never(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, (a + b) / (a + b + c) + a / b
+
+    with pytest.raises(ExactRefused):
+        dpest.estimate(never, ([3, 2, 5], [3, 2, 6]), method="exact")
+
+
+def test_the_slope_of_a_sum_of_laplace_draws():
+    law = LaplaceSum(1.5, 3)
+    x = np.array([-40.0, -2.0, -1e-3, 0.0, 0.4, 3.0, 60.0])
+    steps = (law.log_density(x + 1e-5) - law.log_density(x - 1e-5)) / 2e-5
+    assert law.log_slope(x) == pytest.approx(steps, abs=1e-6)
+
+
+def test_many_counts_have_two_sides():
+    result = dpest.estimate(normalised, ([5, 4, 3, 2, 1], [4, 5, 3, 2, 1]), method="exact")
+    assert 1 < result.lower <= result.upper <= 2 + 1e-9
+
+
+def test_delta_is_refused():
+    with pytest.raises(NotCovered, match="quotient"):
+        dpest.estimate(normalised, ([3, 2], [4, 2]), method="exact").delta(0.5)
