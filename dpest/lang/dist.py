@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.bits import Bits, logical
 from dpest.lang.chosen import same_text
-from dpest.lang.division import quotient
+from dpest.lang.division import of_arrays, quotient
 from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, sign_bit, signed, square
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
@@ -303,7 +303,8 @@ class Dist(HasLaw, Bits, NotPlain):
             raise UnsupportedOperation(f"numpy.{ufunc.__name__}.{method} cannot be used on a random value")
         if any(isinstance(x, list | tuple) or (isinstance(x, np.ndarray) and x.ndim) for x in inputs):
             arrays = [boxed(x) for x in inputs]
-            return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
+            with of_arrays():
+                return np.frompyfunc(lambda *xs: _ufunc(ufunc, xs), len(inputs), 1)(*arrays)
         return _ufunc(ufunc, inputs)
 
     # -- the value's law (the older door) --------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 from dpest.errors import ExactRefused
@@ -9,17 +10,26 @@ from dpest.lang.logic import compare
 from dpest.lang.nodes import TRUTHS, ArgExtreme, Extreme, Quotient, Relation, Rounded, Where, ancestors, draws_of, is_node
 from dpest.lang.run import RUN
 from dpest.lang.spans import reach
+from dpest.numerics.setting import Setting
+
+_OF_ARRAYS: ContextVar[bool] = ContextVar("dpest_division_of_arrays", default=False)
+
+
+def of_arrays() -> Setting[bool]:
+    """A block in which NumPy divides the elements of an array."""
+    return Setting(_OF_ARRAYS, True)
+
 
 _WITH_ATOMS = (Extreme, Where, Rounded, ArgExtreme, *TRUTHS)
 
 
 def quotient(left: Any, right: Any) -> Quotient:
-    """left / right; a path on which the divisor is zero is refused.
+    """left / right; a path on which the divisor is zero is refused, but for arrays, which are NumPy's.
 
     Which of the two it would be, an error that the author may catch or an infinite number, depends on the type of what was drawn,
     which a trace does not know.
     """
-    run: Any = RUN.get()
+    run: Any = None if _OF_ARRAYS.get() else RUN.get()
     if hasattr(run, "within") and _may_be_zero(right):
         zero = compare(Relation.EQ, right, 0)
         if run.decide(zero) if is_node(zero) else zero:

@@ -141,12 +141,12 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     product = value.terms[0][0] if len(value.terms) == 1 and not value.constant else None
     if isinstance(product, Product) and known_product(product.left, product.right) is None:
         return product_compared(relation, *value.terms[0], partial(decide, ask=ask))
-    inside = both_sides(condition)
-    if inside is not None:
+    if (inside := both_sides(condition)) is not None:
         return _compared(inside, ask, became)
     if relation is not Relation.EQ:
         if len(value.terms) > 1 and not value.constant and never_negative(value.terms, relation):
-            return any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms) == (relation is Relation.GT)
+            some = any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms)
+            return some == (relation is Relation.GT)
         for node, c in value.terms:
             if isinstance(node, Extreme):
                 return _extreme_compared(condition, node, c, ask, became)
