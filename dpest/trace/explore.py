@@ -162,7 +162,8 @@ def _few_or_together(
             if forks.explored(program, few=1 if sides is Sides.AS_NEEDED else 0):
                 return checked(forks, start)
         except ExactRefused as error:
-            if sides is Sides.APART:
+            # A function that calls itself without end, and asks for no decision, is no loop either.
+            if sides is Sides.APART or (isinstance(error.__cause__, RecursionError) and not forks.pending and not forks.paths):
                 raise
             refusal = error
     chain = _LaterChain(program, limits, checks, forks.looped and sides is Sides.AS_NEEDED)

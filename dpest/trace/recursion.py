@@ -35,6 +35,8 @@ def as_a_loop(node: ast.FunctionDef) -> ast.FunctionDef:
     own = [x for x in ast.walk(node) if isinstance(x, ast.Name) and x.id == node.name]
     if not found or not len(calls) == len(found) == len(own) or node.decorator_list or not _is_simple(node, body):
         return node
+    if len(found) == len(returns) or len(calls) == sum(isinstance(x, ast.Call) for x in ast.walk(node)):
+        return node  # it never ends, or draws nothing: Python's own limit tells the author
     adds = any(x.step for x in found.values())
     if adds and not all(id(x) in found or _is_whole(x.value) for x in returns):
         return node

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import dpest
+from dpest.errors import ExactRefused
 
 P = 1 - math.exp(-1.0)
 
@@ -217,3 +218,18 @@ def test_a_bounded_walk_is_a_chain_of_few_states() -> None:
     assert r.lower <= truth + 1e-14
     assert truth - 1e-14 <= r.upper
     assert r.upper - r.lower < 1e-9
+
+
+def test_recursion_without_end_is_told_and_not_followed() -> None:
+    def deep(x: float) -> Any:
+        return deep(x)
+
+    def endless(x: float) -> Any:
+        return 0 if x > 1e9 else 1 + endless(x)
+
+    def mechanism(x: float, then: Any) -> Any:
+        return "above" if x + dpest.laplace(1) > 0 else then(x)
+
+    for function in (deep, endless, lambda x: mechanism(x, deep), lambda x: mechanism(x, endless)):
+        with pytest.raises(ExactRefused, match="recurses deeper than Python allows"):
+            dpest.estimate(function, (0, 1), method="exact")
