@@ -34,8 +34,9 @@ ORACLES = {
     "post": "post-processing of the noise from above, counts of plain runs from below",
     "rewritten": "the same program written otherwise: brackets must meet",
     "arrays": "enumeration in fractions, on NumPy's own arrays and numbers",
+    "tails": "closed forms of tails, at 600 digits",
 }
-SHARES = {"discrete": 5, "loops": 1, "one": 4, "two": 3, "post": 4, "rewritten": 3, "arrays": 3}
+SHARES = {"discrete": 5, "loops": 1, "one": 4, "two": 3, "post": 4, "rewritten": 3, "arrays": 3, "tails": 2}
 
 
 @dataclass(frozen=True)
