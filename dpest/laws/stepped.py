@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpest.errors import BudgetExceeded
 from dpest.laws.asymptote import Asymptote, exponential
-from dpest.laws.continuous import Laplace
+from dpest.laws.continuous import Exponential, Laplace
 from dpest.laws.discrete import MOST_POINTS
 from dpest.laws.law import Continuous, Discrete, Rng
 from dpest.numerics.logspace import Floats
@@ -68,19 +68,25 @@ class Stepped(Discrete):
     @cached_property
     def tail_terms(self) -> float:
         # The masses of equal steps under a log-concave density are log-concave: their ratio falls on the way out.
-        _, logs = self.window(_TAIL)
-        inner = logs[np.isfinite(logs)]
-        ratios = [math.exp(inner[i] - inner[j]) for i, j in ((0, 1), (-1, -2))] if len(inner) > 2 else [0.0]
-        ratio = max(ratios) * (1 + 1e-9)
+        points, logs = self.window(_TAIL)
+        kept = np.isfinite(logs)
+        points, inner = points[kept], logs[kept]
+        if len(inner) < 3:
+            return 0.0
+        # Nothing lies beyond an end of the support.
+        ratios = [math.exp(inner[i] - inner[j]) for i, j in ((0, 1), (-1, -2)) if self.support[0] < points[i] < self.support[1]]
+        ratio = max(ratios, default=0.0) * (1 + 1e-9)
         return ratio / (1 - ratio) if ratio < 1 else math.inf
 
     def asymptote(self, side: int) -> Asymptote | None:
-        if not isinstance(self.base, Laplace):
+        one_sided = isinstance(self.base, Exponential)
+        if not (isinstance(self.base, Laplace) or (one_sided and (self.factor > 0) == (side > 0))):
             return None
+        assert isinstance(self.base, Laplace | Exponential)
         width = self.base.b * abs(float(self.factor))
-        # P(k) is e^(-k / width) times this beyond zero, and as much below for -k: the law of X is symmetric.
+        # P(k) is e^(-k / width) times this beyond zero, and as much below for -k; noise of both signs has half on either side.
         ahead = float(self.offset) if side > 0 else 1.0 - float(self.offset)
-        return exponential(math.log(-math.expm1(-1 / width) / 2) + ahead / width, width)
+        return exponential(math.log(-math.expm1(-1 / width) * (1.0 if one_sided else 0.5)) + ahead / width, width)
 
     @property
     def error(self) -> float:

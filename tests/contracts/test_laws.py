@@ -50,6 +50,7 @@ DISCRETE: dict[str, Discrete] = {
     "floor of multiples": Stepped(Laplace(0.4), exact(-3), exact(0.25)),
     "rounded gaussian": Stepped(Gaussian(2.0), exact(1), exact(0.125)),
     "floor of exponential": Stepped(Exponential(1.5), exact(2), exact(0.75)),
+    "floor of a falling exponential": Stepped(Exponential(0.6), exact(-2), exact(0.3)),
     "scipy poisson": wrapped(scipy.stats.poisson(3.0)),  # type: ignore[dict-item]
     "scipy binomial": wrapped(scipy.stats.binom(6, 0.4)),  # type: ignore[dict-item]
 }

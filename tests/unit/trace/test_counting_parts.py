@@ -54,7 +54,6 @@ def test_loops_that_count(text: str, test: str, goes_on: bool, first: bool, ends
     [
         "while coin(): k += 2\nelse: k = 0",
         "while coin(k): k += 2",
-        "while coin(): k -= 2",
         "while coin(): k += n",
         "while coin(): k += 'a'",
         "while coin(): k = n + 2",

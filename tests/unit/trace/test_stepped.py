@@ -11,6 +11,9 @@ import pytest
 
 import dpest
 from dpest.errors import ExactRefused
+from dpest.laws.continuous import Exponential
+from dpest.laws.stepped import Stepped
+from dpest.numerics.rationals import exact
 
 FAR = 60
 LIGHT = 1e-15  # outputs that the cut at FAR changes are lighter
@@ -112,3 +115,17 @@ def test_rounded_noise_is_a_whole_number(mechanism: Any, pair: tuple[float, floa
 def test_noise_in_two_forms_is_refused(mechanism: Any) -> None:
     with pytest.raises(ExactRefused, match=r"used beside it|in two forms"):
         dpest.estimate(mechanism, (1, 2), method="exact")
+
+
+@pytest.mark.parametrize("factor", [2.0, -2.0])
+def test_rounded_exponential_noise_has_one_tail(factor: float) -> None:
+    """Nothing lies beyond the end of its support, and on the other side each point has e^(-1 / width) of the one before."""
+    law = Stepped(Exponential(1.5), exact(factor), exact(0.25))
+    side = 1 if factor > 0 else -1
+    assert law.asymptote(-side) is None
+    found = law.asymptote(side)
+    assert found is not None
+    far = np.array([5.0, 20.0, 200.0])
+    logs = law.log_density(side * far)
+    assert logs == pytest.approx([found.at(x) for x in far], abs=1e-12)
+    assert law.tail_terms == pytest.approx(1 / math.expm1(1 / 3.0), rel=1e-6)
