@@ -36,8 +36,8 @@ RunProgram = Callable[[Any], Flat]
 # Eight runs notice a fair hidden coin with probability 1 - 2^-8, and cost less than a millisecond for a small mechanism;
 # more are made while they are cheap beside the trace.
 LEAST_RUNS, MOST_RUNS = 8, 48
-# Further inputs of one question run the same code: one run at random and one that is aimed for each are some dozens together.
-FEWER_RUNS = 2
+# Further inputs of one question run the same code: half as many for each of them are some dozens together.
+FEWER_RUNS = 4
 SHARE = 0.1  # of the time that the trace took
 SECONDS = 0.005
 _VERY_LONG = 2.0  # seconds after which even the least number of runs is cut short

@@ -170,6 +170,18 @@ class BlockLaw:
         return frozenset(self.cases)
 
 
+class IntegratedLaw(BlockLaw):
+    """A law whose density is an integral of its own, in which other methods find no factors and no hyperplanes."""
+
+    def factors(self) -> Iterator[Factor]:
+        """Nothing that other methods could use."""
+        yield from ()
+
+    def kinks(self) -> list[Expr]:
+        """None that is a hyperplane."""
+        return []
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Some output coordinates that are independent of all others, under both inputs."""

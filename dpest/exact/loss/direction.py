@@ -7,7 +7,7 @@ of quotients that fix all proportions, as tp / (tp + fp) and tp / (tp + fn) do. 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,11 +18,9 @@ from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Expansion, Ratio
 from dpest.exact.inference.convolve import sum_law
 from dpest.exact.inference.direction import NOISE, NoisyRay
-from dpest.exact.inference.expressions import Expr
-from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.ratio import BoundedDraw
 from dpest.exact.inference.stars import condition_components
-from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind, Measures
+from dpest.exact.loss.blocks import Block, CoordinateKind, IntegratedLaw, Measures
 from dpest.lang.nodes import Draw, Linear
 from dpest.laws.law import Law
 from dpest.numerics.linear import Matrix, product, reduced
@@ -77,7 +75,7 @@ class QuotientForm:
 
 
 @dataclass(frozen=True, eq=False)
-class DirectionSide(BlockLaw):
+class DirectionSide(IntegratedLaw):
     """One law of a direction: for each cone, the cases that hold in it."""
 
     shape: QuotientForm | None = None
@@ -100,14 +98,6 @@ class DirectionSide(BlockLaw):
     def log_total(self) -> float:
         """ln of the probability of its cases together; what cones leave out is not taken off."""
         return float(log_sum(np.array([s.log_weight for _, s in self.shares])))
-
-    def factors(self) -> Iterator[Factor]:
-        """Nothing that other methods could use."""
-        yield from ()
-
-    def kinks(self) -> list[Expr]:
-        """None that is a hyperplane: the density is an integral."""
-        return []
 
     @cached_property
     def key(self) -> frozenset[Any]:

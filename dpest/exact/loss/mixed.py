@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,11 +20,9 @@ import numpy as np
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Expansion, Ratio
 from dpest.exact.inference.direction import NOISE, NoisyRay
-from dpest.exact.inference.expressions import Expr
-from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.ratio import BoundedDraw
 from dpest.exact.inference.stars import condition_components
-from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind, Measures
+from dpest.exact.loss.blocks import Block, CoordinateKind, IntegratedLaw, Measures
 from dpest.exact.loss.direction import summed
 from dpest.exact.loss.logs import BothWays, Sup, best, logs_at
 from dpest.exact.loss.ratio import moved_noise
@@ -69,7 +67,7 @@ class MixedCase:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedSide(BlockLaw):
+class MixedSide(IntegratedLaw):
     """One law of such outputs: a sum over its cases."""
 
     shares: tuple[MixedCase, ...] = ()
@@ -87,14 +85,6 @@ class MixedSide(BlockLaw):
     def log_total(self) -> float:
         """ln of the probability of its cases together; those with bounds on the noise count as certain."""
         return float(log_sum(np.array([s.log_weight for s in self.shares])))
-
-    def factors(self) -> Iterator[Factor]:
-        """Nothing that other methods could use."""
-        yield from ()
-
-    def kinks(self) -> list[Expr]:
-        """None that is a hyperplane: the density is an integral."""
-        return []
 
     @cached_property
     def key(self) -> frozenset[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,11 +11,9 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Expansion, Ratio
-from dpest.exact.inference.expressions import Expr
-from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed
 from dpest.exact.inference.stars import condition_components
-from dpest.exact.loss.blocks import Block, BlockLaw, Measures
+from dpest.exact.loss.blocks import Block, IntegratedLaw, Measures
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.lang.nodes import Draw, Linear
 from dpest.laws.continuous import Laplace, Logistic
@@ -33,7 +30,7 @@ _MOST_CELLS = 1000  # intervals looked at in one round; what is wider then stays
 
 
 @dataclass(frozen=True, eq=False)
-class RatioSide(BlockLaw):
+class RatioSide(IntegratedLaw):
     """One law of a quotient: a sum over its cases, none of which is a product of components."""
 
     shares: tuple[Share, ...] = ()
@@ -54,14 +51,6 @@ class RatioSide(BlockLaw):
     def log_total(self) -> float:
         """ln of the probability of its cases together; those with bounds on the noise count as certain."""
         return float(log_sum(np.array([s.log_weight for s in self.shares])))
-
-    def factors(self) -> Iterator[Factor]:
-        """Nothing that other methods could use."""
-        yield from ()
-
-    def kinks(self) -> list[Expr]:
-        """None that is a hyperplane: the density is an integral."""
-        return []
 
     @cached_property
     def key(self) -> frozenset[Any]:

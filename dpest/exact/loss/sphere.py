@@ -8,7 +8,6 @@ centre. With k < d the density is infinite at its centre, with k > d it is zero 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,11 +16,9 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Expansion
-from dpest.exact.inference.expressions import Expr
-from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.sphere import Radius, Spherical
 from dpest.exact.inference.stars import condition_components
-from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind, Measures
+from dpest.exact.loss.blocks import Block, CoordinateKind, IntegratedLaw, Measures
 from dpest.exact.loss.logs import BothWays, Sup
 from dpest.numerics.logspace import Floats
 from dpest.numerics.rationals import ONE, ZERO, Rational
@@ -32,7 +29,7 @@ _ROUNDING = 1e-15  # relative: a sum of squares, a root and a quotient
 
 
 @dataclass(frozen=True, eq=False)
-class SphereSide(BlockLaw):
+class SphereSide(IntegratedLaw):
     """One law of a vector: its centre, and the length of its noise."""
 
     centre: tuple[Rational, ...] = ()
@@ -57,14 +54,6 @@ class SphereSide(BlockLaw):
     def log_total(self) -> float:
         """ln of the probability of its case."""
         return self.log_weight
-
-    def factors(self) -> Iterator[Factor]:
-        """Nothing that other methods could use."""
-        yield from ()
-
-    def kinks(self) -> list[Expr]:
-        """None that is a hyperplane."""
-        return []
 
     @cached_property
     def key(self) -> frozenset[Any]:

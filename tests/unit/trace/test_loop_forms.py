@@ -233,3 +233,17 @@ def test_recursion_without_end_is_told_and_not_followed() -> None:
     for function in (deep, endless, lambda x: mechanism(x, deep), lambda x: mechanism(x, endless)):
         with pytest.raises(ExactRefused, match="recurses deeper than Python allows"):
             dpest.estimate(function, (0, 1), method="exact")
+
+
+def test_a_loop_that_counts_downwards_in_steps() -> None:
+    """k <= -4 takes two heads, k <= -2 one: 1/4 and 1/2."""
+
+    def mechanism(x: int) -> str:
+        k = 0
+        while random.random() < 0.5:
+            k -= 2
+        return "low" if k + x < -3 else "high"
+
+    found = dpest.estimate(mechanism, (0, -2), method="exact")
+    assert found.lower <= math.log(2) <= found.upper
+    assert found.upper - found.lower < 1e-9
