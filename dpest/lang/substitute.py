@@ -23,10 +23,11 @@ from dpest.lang.nodes import (
     Rounded,
     Where,
     Written,
-    combine,
+    children,
     is_node,
     linear,
 )
+from dpest.numerics.rationals import ZERO, Rational
 
 
 def substituted(x: Any, known: Mapping[int, Any]) -> Any:
@@ -42,19 +43,33 @@ class _Substitution:
     def of(self, x: Any) -> Any:
         if not is_node(x):
             return x
-        if id(x) not in self._done:
-            self._kept.append(x)
-            self._done[id(x)] = self._rebuilt(x)
+        open_ones = [x]  # a list, not calls: sums of thousands of steps are nested deeper than Python's stack
+        while open_ones:
+            node = open_ones[-1]
+            inside = [] if id(node) in self._done else [v for v in _inside(node) if is_node(v) and id(v) not in self._done]
+            if not inside:
+                open_ones.pop()
+                self._finish(node)
+            open_ones += inside
         return self._done[id(x)]
+
+    def _finish(self, node: Node) -> None:
+        if id(node) not in self._done:
+            self._kept.append(node)
+            self._done[id(node)] = self._rebuilt(node)
 
     def _written(self, written: Written | None) -> Written | None:
         return None if written is None else (written[0], tuple(self.of(v) for v in written[1]))
 
     def _linear(self, x: Linear) -> Linear:
-        out = Linear((), x.constant)
-        for node, c in x.terms:
-            out = combine(out, linear(self.of(node)), c)
-        return replace(out, written=self._written(x.written))
+        terms: dict[int, tuple[Node, Rational]] = {}
+        constant = x.constant
+        for node, factor in x.terms:
+            part = linear(self.of(node))
+            constant += factor * part.constant
+            for inner, c in part.terms:
+                terms[id(inner)] = inner, (terms[id(inner)][1] if id(inner) in terms else ZERO) + factor * c
+        return Linear(tuple((n, c) for n, c in terms.values() if c), constant, self._written(x.written))
 
     def _rebuilt(self, node: Node) -> Any:
         match node:
@@ -66,6 +81,19 @@ class _Substitution:
                 return replace(rebuilt(node, self.of, self.of), written=self._written(written))
             case _:
                 return rebuilt(node, self.of, self.of)
+
+
+def _inside(node: Node) -> tuple[Any, ...]:
+    """The values that a node is rebuilt from, and those of what the author wrote."""
+    match node:
+        case Draw():
+            return ()
+        case Compare(value=value, written=written):
+            return (*_inside(value), *(written[1] if written else ()))
+        case Linear(written=written) | Rounded(written=written):
+            return (*children(node), *(written[1] if written else ()))
+        case _:
+            return children(node)
 
 
 def rebuilt(node: Node, value: Callable[[Any], Any], truth: Callable[[Any], Any]) -> Any:

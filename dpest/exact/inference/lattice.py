@@ -37,6 +37,13 @@ class Lattice:
         gap = self.origin - other.origin
         return bool((gap / step).denominator == 1) if step else not gap
 
+    def from_zero(self) -> Lattice:
+        """The same points, counted from the one in [0, step)."""
+        if not self.step:
+            return self
+        step = abs(self.step)
+        return Lattice(self.origin - step * floored(self.origin / step), step)
+
 
 def spanned(lattices: Sequence[Lattice]) -> Lattice:
     """The coarsest lattice that holds all of them; its step is not 0."""
@@ -47,11 +54,15 @@ def spanned(lattices: Sequence[Lattice]) -> Lattice:
 
 def meeting(lattices: Sequence[Lattice]) -> list[int]:
     """Numbers the lattices such that those that meet, directly or through others, have one number."""
-    numbers: list[int] = []
-    for i, x in enumerate(lattices):
-        met = {numbers[j] for j in range(i) if x.meets(lattices[j])}
-        numbers = [min(met) if k in met else k for k in numbers] + [min(met) if met else i]
-    return numbers
+    groups: dict[int, set[Lattice]] = {}
+    named = [x.from_zero() for x in lattices]
+    first = {x: i for i, x in reversed(list(enumerate(named)))}  # thousands of cases may share a few lattices
+    for x, i in sorted(first.items(), key=lambda item: item[1]):
+        met = [k for k, group in groups.items() if any(map(x.meets, group))]
+        together = {x}.union(*(groups.pop(k) for k in met))
+        groups[min(met, default=i)] = together
+    numbers = {x: k for k, group in groups.items() for x in group}
+    return [numbers[x] for x in named]
 
 
 def of_sum(value: Expr, laws: Sequence[Law]) -> Lattice:

@@ -19,7 +19,7 @@ from dpest.exact.inference.eliminate import Measure, eliminate, eliminate_togeth
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.stars import Spokes
-from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.logspace import HALF_GRAIN, Floats, log_sum, log_sum_error
 from dpest.numerics.memo import Memo
 
 MOST_POINTS = 400_000  # lattice points of a joint output: some 10 MB for both laws
@@ -74,6 +74,20 @@ def _distinct(rows: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
     return found, of_row.ravel()
 
 
+def _finite(sizes: Floats) -> Floats:
+    return np.where(np.isfinite(sizes), sizes, 0.0)
+
+
+def _sum_of(cases: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """ln of the sum of all cases at each place, and how far it may be off: what each case is off counts by its share."""
+    whole = log_sum(np.stack([total for total, _ in cases], axis=1), axis=1)
+    known = np.where(whole > -np.inf, whole, np.inf)
+    off = np.full(len(whole), log_sum_error(len(cases)))
+    for total, error in cases:
+        off += np.exp(total - known) * (error + 2 * HALF_GRAIN * _finite(np.abs(total)))
+    return whole, off
+
+
 @dataclass(frozen=True, eq=False)
 class BlockLaw:
     """One law on a block: a sum over cases of products of components."""
@@ -83,22 +97,19 @@ class BlockLaw:
 
     def log(self, y: Floats) -> tuple[Floats, Floats]:
         """ln of the density (or probability) at each row of y, and bounds on their relative errors."""
-        totals: list[Floats] = []
-        errors: list[Floats] = []
-        for parts, count in self.cases:
-            total, error = np.full(y.shape[0], math.log(count)), np.zeros(y.shape[0])
-            for placed, times in parts:
-                logs, e = self._component(placed, y)
-                total, error = total + times * logs, error + times * e
-            totals.append(total)
-            errors.append(error)
-        if not totals:
+        if not self.cases:
             return np.full(y.shape[0], -np.inf), np.zeros(y.shape[0])
-        if len(totals) == 1:
-            return totals[0], errors[0]
-        whole = log_sum(np.stack(totals), axis=0)
-        known = np.where(whole > -np.inf, whole, np.inf)
-        return whole, sum((np.exp(t - known) * e for t, e in zip(totals, errors, strict=True)), np.zeros(y.shape[0]))
+        cases = [self._product(parts, count, y) for parts, count in self.cases]
+        return cases[0] if len(cases) == 1 else _sum_of(cases)
+
+    def _product(self, parts: Parts, count: int, y: Floats) -> tuple[Floats, Floats]:
+        """One case: ln of the product of its components, and how far it may be off."""
+        total, error = np.full(y.shape[0], math.log(count)), np.zeros(y.shape[0])
+        sizes = total
+        for placed, times in parts:
+            logs, e = self._component(placed, y)
+            total, error, sizes = total + times * logs, error + times * e, sizes + times * np.abs(logs)
+        return total, error if len(parts) < 2 else error + HALF_GRAIN * len(parts) * _finite(sizes)
 
     def _component(self, placed: Placed, y: Floats) -> tuple[Floats, Floats]:
         measure = self.measures.of(placed.component)

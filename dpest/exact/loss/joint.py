@@ -31,7 +31,7 @@ _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 
 def on_space(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays:
     """The block's loss in both directions; where one has no worth, or the grid shows `most`, only what the grid shows of it."""
-    kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if k.terms]
+    kinks = list(dict.fromkeys(k for k in (*block.left.kinks(), *block.right.kinks()) if k.terms))
     logs = _evaluated(block, _grid(kinks, block), False).above(block.log_floor)
     ways = []
     for swap in (False, True):
@@ -96,11 +96,13 @@ def _directions(d: int) -> Floats:
 
 def _climbed(block: Block, kinks: list[Expr], top: Sup, swap: bool) -> Sup:
     """Moves to the best of many places around, until none is better by more than rounding."""
+    planes = np.array([[float(k.coefficient(-1 - i)) for i in range(block.dimension)] for k in kinks])
+    planes, constants = planes.reshape(len(kinks), block.dimension), np.array([float(k.constant) for k in kinks])
     directions = _directions(block.dimension)
     strides = 0
     for _ in range(_STEPS):
         place = np.array(top.at)
-        offsets = _offsets(kinks, place, directions, block.scale)
+        offsets = _offsets(planes, constants, place, directions, block.scale)
         found = best(_evaluated(block, place + offsets, swap).above(block.log_floor))
         # Beside a kink a density of zero may be rounding: a place that is met on the way proves no infinite loss.
         if found.value == math.inf or not found.value > top.value + (found.upper - found.value):
@@ -112,18 +114,16 @@ def _climbed(block: Block, kinks: list[Expr], top: Sup, swap: bool) -> Sup:
     return top
 
 
-def _offsets(kinks: list[Expr], place: Floats, directions: Floats, scale: float) -> Floats:
+def _offsets(planes: Floats, constants: Floats, place: Floats, directions: Floats, scale: float) -> Floats:
     """Steps of every size in every direction, and to either side of every kink on the way."""
     out = []
+    values = constants + planes @ place
     for direction in directions:
-        sizes = [scale * _SIZES, -scale * _SIZES]
-        for k in kinks:
-            slope = sum(float(c) * direction[-1 - v] for v, c in k.terms)
-            if abs(slope) > 1e-12:
-                t = -(float(k.constant) + sum(float(c) * place[-1 - v] for v, c in k.terms)) / slope
-                side = 1e-12 * max(scale, abs(t))
-                sizes.append(np.array([t - side, t + side]))
-        out.append(np.concatenate(sizes)[:, None] * direction)
+        slopes = planes @ direction
+        crossed = np.abs(slopes) > 1e-12
+        t = -values[crossed] / slopes[crossed]
+        side = 1e-12 * np.maximum(scale, np.abs(t))
+        out.append(np.concatenate([scale * _SIZES, -scale * _SIZES, t - side, t + side])[:, None] * direction)
     return np.concatenate(out)
 
 

@@ -225,8 +225,21 @@ def _positive(f: Factor, y: Rational) -> bool:
         case Between(law=law) if isinstance(law, Continuous):
             low = max([law.support[0], *(e.exactly({Y: y}) for e in f.lowers)])
             return bool(low < min([law.support[1], *(e.exactly({Y: y}) for e in f.uppers)]))
+        case Integral() if _everywhere(f):
+            return True
     logs, _ = f.log({Y: np.array([float(y)])})
     return bool(np.ravel(logs)[0] > -np.inf)
+
+
+def _everywhere(f: Factor) -> bool:
+    """Whether a factor is positive wherever its variables are, as its form shows."""
+    match f:
+        case Density(law=law):
+            return isinstance(law, Continuous) and law.support == (-math.inf, math.inf)
+        case Between(law=law) | Integral(law=law):
+            unbounded = isinstance(law, Continuous) and law.support == (-math.inf, math.inf)
+            return unbounded and not (f.lowers and f.uppers) and all(map(_everywhere, getattr(f, "factors", ())))
+    return False
 
 
 def _keeps_concave(f: Factor) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
 from dpest.errors import InvalidInput
 from dpest.numerics.interval import Interval
 from dpest.numerics.linear import identity, product, reduced
-from dpest.numerics.logspace import log1mexp, log_diff, log_sum, log_sum_by_row
+from dpest.numerics.logspace import log1mexp, log_diff, log_sum, log_sum_by_row, log_sum_error
 from dpest.numerics.rationals import exact
 
 
@@ -63,3 +64,16 @@ def test_row_reduction_goes_on_after_a_column_of_zeros() -> None:
     assert rank == 2
     assert product(transform, a) == ((0, 1, 0), (0, 0, 1))
     assert product(transform, identity(2)) == transform
+
+
+@pytest.mark.parametrize("terms", [2, 3, 17, 1000, 50_000])
+def test_the_rounding_of_a_sum_is_bounded(terms: int) -> None:
+    """Against the same sum at 40 digits, for terms of very different sizes."""
+    logs = -np.random.default_rng(terms).exponential(30, size=(4, terms))
+    found = log_sum(logs, axis=1)
+    with mpmath.workdps(40):
+        truths = [mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(x)) for x in row.tolist())) for row in logs]
+        off = [abs(float(t - mpmath.mpf(float(f)))) for t, f in zip(truths, found, strict=True)]
+    sizes = np.abs(found) * 2.0**-53
+    assert np.all(np.array(off) <= log_sum_error(terms) + sizes)
+    assert log_sum_error(terms) < 1e-14

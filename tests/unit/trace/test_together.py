@@ -458,6 +458,16 @@ def test_the_authors_function_is_left_alone():
     assert {k: v for k, v in respond.__globals__.items() if k in held} == held
 
 
+def test_a_survey_of_four_hundred() -> None:
+    """A sum of more steps than Python's stack holds."""
+
+    def survey(rows):
+        return sum(x if dpest.bernoulli(0.75) else 1 - x for x in rows)
+
+    left = [1] * 200 + [0] * 200
+    between(survey, (left, [0, *left[1:]]), RESPONSE)
+
+
 # -- both ways agree ---------------------------------------------------------------------------------------------------
 
 
