@@ -100,6 +100,26 @@ def shuffled_kinds(values, k=4, gamma=0.4):
     return reports
 
 
+# -- counts of reports -------------------------------------------------------------------------------------------------
+
+
+def frequencies_by_bincount(values, rng: np.random.Generator, k=4, gamma=0.4):
+    keep = rng.random(len(values)) >= gamma
+    reports = np.where(keep, values, rng.integers(0, k, size=len(values)))
+    return (np.bincount(reports, minlength=k) - len(values) * gamma / k) / (1 - gamma)
+
+
+def frequencies_filled_in(values, k=4, gamma=0.4):
+    counts = [0] * k
+    for v in values:
+        counts[random.randrange(k) if random.random() < gamma else v] += 1
+    return counts
+
+
+def survey_total(bits, p=0.25):
+    return sum(1 - b if random.random() < p else b for b in bits)
+
+
 # -- the truth ---------------------------------------------------------------------------------------------------------
 
 
@@ -125,6 +145,7 @@ def _case(name, source, mechanism, pair, truth, reference="closed form"):
 
 _BITS = [1, 0, 0, 1, 0, 1, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0]
 _VALUES = [3, 0, 1, 1, 2, 0], [0, 0, 1, 1, 2, 0]
+_MORE_VALUES = _VALUES[0] * 2, _VALUES[1] + _VALUES[0]
 CASES = (
     _case("noisy histogram, noise added in place", "Dwork et al. 2006", histogram_in_place, ([0, 1, 1], [0, 1, 2]), 1.0),
     _case("running totals, written into an array", "Dwork et al. 2010", totals_in_array, ([1, 0, 1, 1], [0, 0, 1, 1]), 1.0),
@@ -163,4 +184,21 @@ CASES = (
         lambda: _shuffled_loss(lambda x: [0.1 + 0.6 * (x == v) for v in range(4)], *_VALUES),
         "enumeration",
     ),
+    _case(
+        "frequencies from k-ary answers, bincount, n = 12",
+        "Kairouz et al. 2016",
+        frequencies_by_bincount,
+        _MORE_VALUES,
+        lambda: _shuffled_loss(lambda x: [0.1 + 0.6 * (x == v) for v in range(4)], *_MORE_VALUES),
+        "enumeration",
+    ),
+    _case(
+        "frequencies from k-ary answers, counted one by one, n = 12",
+        "Kairouz et al. 2016",
+        frequencies_filled_in,
+        _MORE_VALUES,
+        lambda: _shuffled_loss(lambda x: [0.1 + 0.6 * (x == v) for v in range(4)], *_MORE_VALUES),
+        "enumeration",
+    ),
+    _case("survey of 300 people, the total", "Warner 1965", survey_total, ([1] * 300, [1] * 299 + [0]), math.log(3)),
 )

@@ -22,7 +22,6 @@ from dpest.lang.nodes import Draw, Node, ancestors, draws_of, is_node
 from dpest.laws.discrete import Atoms
 from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
-from dpest.numerics.rationals import ONE, exact
 from dpest.run.settings import Sides, keeping_sides
 from dpest.trace.against_program import CHECKS, LEAST_RUNS, SHARE, Checks, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
@@ -38,6 +37,7 @@ from dpest.trace.kept_state import check_state
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.memory import nodes_forgotten
+from dpest.trace.one_of import one_of
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
@@ -229,13 +229,8 @@ class _LaterChain:
 
 def as_trace(found: OutputChances) -> Trace:
     """A path for each output of a chain: one draw says which of them came."""
-    logs = [log_p for _, log_p in found.outputs]
-    which = Draw(Atoms(tuple(map(float, range(len(logs)))), tuple(logs), f"one of {len(logs)} outputs"))
-    paths = []
-    for k, (output, _) in enumerate(found.outputs):
-        above = (Literal(((which, ONE),), exact(-k)),) if k else ()
-        below = (Literal(((which, -ONE),), exact(k)),) if k < len(logs) - 1 else ()
-        paths.append(Path(((*above, *below),), output, (*above, *below), (which,)))
+    draw, conditions = one_of([log_p for _, log_p in found.outputs], "outputs")
+    paths = [Path((told,), output, told, (draw,)) for told, (output, _) in zip(conditions, found.outputs, strict=True)]
     return Trace(tuple(paths), found.log_left_out, error=found.error)
 
 

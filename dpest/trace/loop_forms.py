@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-RUNTIME = "_dpest"
+from dpest.trace.syntax import RUNTIME
+
 _Statement = TypeVar("_Statement", bound=ast.AST)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)

@@ -10,7 +10,7 @@ import ast
 import copy
 from dataclasses import dataclass
 
-from dpest.trace.loop_forms import RUNTIME
+from dpest.trace.syntax import RUNTIME
 
 _SUM = f"{RUNTIME}_sum"
 

@@ -11,9 +11,11 @@ import copy
 from collections.abc import Iterable
 
 from dpest.trace.counting import Climbing, Counting, climbing, counting, read_outside
-from dpest.trace.loop_forms import RUNTIME, PlainLoops
+from dpest.trace.counts_written import added_at, count_as_sum
+from dpest.trace.loop_forms import PlainLoops
 from dpest.trace.recursion import PlainRecursion
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
+from dpest.trace.syntax import RUNTIME, ask, load, thunk, tuple_of
 
 _METHODS_LEFT = frozenset({"append", "extend", "items", "keys", "values", "copy", "get", "join", "format"})
 _NAMES = {"lt": "less", "lte": "less_equal", "gt": "greater", "gte": "greater_equal", "eq": "equal", "noteq": "not_equal"}
@@ -34,30 +36,14 @@ def with_calls(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lamb
     return node
 
 
-def _load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _ask(name: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(_load(RUNTIME), name, ast.Load()), list(args), [])
-
-
 def _read_in(*parts: ast.expr) -> ast.Lambda:
-    return _thunk(_tuple(map(_load, reads([ast.Expr(x) for x in parts], set()))))
-
-
-def _thunk(body: ast.expr) -> ast.Lambda:
-    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), body)
-
-
-def _tuple(parts: Iterable[ast.expr]) -> ast.Tuple:
-    return ast.Tuple(list(parts), ast.Load())
+    return thunk(tuple_of(map(load, reads([ast.Expr(x) for x in parts], set()))))
 
 
 def _function(name: str, places: tuple[AssignedPlace, ...], body: list[ast.stmt]) -> ast.FunctionDef:
     made = ast.parse(f"def {name}({', '.join(p.inside for p in places)}): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
-    made.body = [*body, ast.Return(_tuple(_load(p.inside) for p in places))]
+    made.body = [*body, ast.Return(tuple_of(load(p.inside) for p in places))]
     return made
 
 
@@ -66,7 +52,7 @@ def _compared(node: ast.Compare) -> ast.expr:
     if len(node.ops) > 1 or not isinstance(node.ops[0], _ORDERED):
         return node
     name = type(node.ops[0]).__name__.lower()
-    return ast.copy_location(_ask("compared", ast.Constant(_NAMES[name]), node.left, node.comparators[0]), node)
+    return ast.copy_location(ask("compared", ast.Constant(_NAMES[name]), node.left, node.comparators[0]), node)
 
 
 def _chained(node: ast.Compare) -> ast.expr:
@@ -88,7 +74,7 @@ def _through_runtime(node: ast.Call) -> ast.Call:
         return node
     if isinstance(node.func, ast.Name) and node.func.id == "super":
         return node
-    node.func = ast.copy_location(_ask("call", node.func), node.func)
+    node.func = ast.copy_location(ask("call", node.func), node.func)
     return node
 
 
@@ -139,19 +125,19 @@ class _Inside(_Comparisons):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         target = self.visit(node.target)
         assert isinstance(target, ast.Name)
-        changed = ast.BinOp(_load(target.id), node.op, self.visit(node.value))
+        changed = ast.BinOp(load(target.id), node.op, self.visit(node.value))
         return ast.copy_location(ast.Assign([target], changed), node)
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         inner = sides_of(node, frozenset())
         test = self.visit(node.test)
         if inner is None:  # nothing but `pass`
-            return [ast.copy_location(ast.Expr(_ask("unaffected", test)), node)]
+            return [ast.copy_location(ast.Expr(ask("unaffected", test)), node)]
         self.number[0] += 1
         names = [f"{RUNTIME}_{side}_{self.number[0]}" for side in ("yes", "no")]
         defs = [_function(n, inner.places, self.block(b)) for n, b in zip(names, (node.body, node.orelse), strict=True)]
-        held = _tuple(_load(p.inside) for p in inner.places)
-        found = _ask("both_inside", test, _load(names[0]), _load(names[1]), held)
+        held = tuple_of(load(p.inside) for p in inner.places)
+        found = ask("both_inside", test, load(names[0]), load(names[1]), held)
         targets = ast.Tuple([ast.Name(p.inside, ast.Store()) for p in inner.places], ast.Store())
         return [*defs, ast.copy_location(ast.Assign([targets], found), node)]
 
@@ -159,10 +145,10 @@ class _Inside(_Comparisons):
         for place in self.places:
             if is_place(node, place):
                 return ast.copy_location(ast.Name(place.inside, node.ctx), node)
-        return ast.copy_location(ast.Subscript(_ask("container", self.visit(node.value)), self.visit(node.slice), node.ctx), node)
+        return ast.copy_location(ast.Subscript(ask("container", self.visit(node.value)), self.visit(node.slice), node.ctx), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return ast.copy_location(_ask("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
+        return ast.copy_location(ask("attribute", self.visit(node.value), ast.Constant(node.attr)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         func = node.func
@@ -170,26 +156,26 @@ class _Inside(_Comparisons):
             ast.Attribute(self.visit(func.value), func.attr, ast.Load()) if isinstance(func, ast.Attribute) else self.visit(func)
         )
         args, keywords = [self.visit(a) for a in node.args], [self.visit(k) for k in node.keywords]
-        return ast.copy_location(ast.Call(_ask("pure", inner), args, keywords), node)
+        return ast.copy_location(ast.Call(ask("pure", inner), args, keywords), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        parts = (self.visit(node.test), _thunk(self.visit(node.body)), _thunk(self.visit(node.orelse)))
-        return ast.copy_location(_ask("one_inside", *parts), node)
+        parts = (self.visit(node.test), thunk(self.visit(node.body)), thunk(self.visit(node.orelse)))
+        return ast.copy_location(ask("one_inside", *parts), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         name = "every_inside" if isinstance(node.op, ast.And) else "some_inside"
         first, *others = [self.visit(v) for v in node.values]
-        return ast.copy_location(_ask(name, first, *map(_thunk, others)), node)
+        return ast.copy_location(ask(name, first, *map(thunk, others)), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         operand = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
-            return ast.copy_location(_ask("negated", operand), node)
+            return ast.copy_location(ask("negated", operand), node)
         return ast.copy_location(ast.UnaryOp(node.op, operand), node)
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         for g in node.generators:
-            g.iter = _ask("container", self.visit(g.iter))
+            g.iter = ask("container", self.visit(g.iter))
             g.ifs = [self.visit(x) for x in g.ifs]
         node.elt = self.visit(node.elt)
         return node
@@ -244,7 +230,7 @@ class _Writer(_Comparisons):
         inside = _Inside(found.places, self.number)
         defs = [_function(n, found.places, inside.block(b)) for n, b in zip(names, (node.body, node.orelse), strict=True)]
         test = self.visit(node.test)
-        as_written = ast.If(_ask("condition"), self._block(node.body), self._block(node.orelse))
+        as_written = ast.If(ask("condition"), self._block(node.body), self._block(node.orelse))
         chosen = ast.If(_both(test, names, found), _given(found.places), [ast.copy_location(as_written, node)])
         return [*(ast.copy_location(d, node) for d in defs), ast.copy_location(chosen, node)]
 
@@ -254,26 +240,30 @@ class _Writer(_Comparisons):
             node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
             return node
         inside, reads = _Inside((), self.number), _read_in(node.body, node.orelse)
-        pure = [_thunk(inside.visit(copy.deepcopy(x))) for x in (node.body, node.orelse)]
-        test, written = self.visit(node.test), [_thunk(self.visit(x)) for x in (node.body, node.orelse)]
-        return ast.copy_location(_ask("one", test, *pure, *written, reads), node)
+        pure = [thunk(inside.visit(copy.deepcopy(x))) for x in (node.body, node.orelse)]
+        test, written = self.visit(node.test), [thunk(self.visit(x)) for x in (node.body, node.orelse)]
+        return ast.copy_location(ask("one", test, *pure, *written, reads), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         first, *others = node.values
         if not all(map(is_plain, others)):
             return self._forking(node)
         inside = _Inside((), self.number)
-        parts = [_tuple((_read_in(x), _thunk(inside.visit(copy.deepcopy(x))), _thunk(self.visit(x)))) for x in others]
-        return ast.copy_location(_ask("every" if isinstance(node.op, ast.And) else "some", self.visit(first), *parts), node)
+        parts = [tuple_of((_read_in(x), thunk(inside.visit(copy.deepcopy(x))), thunk(self.visit(x)))) for x in others]
+        return ast.copy_location(ask("every" if isinstance(node.op, ast.And) else "some", self.visit(first), *parts), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
-        return ast.copy_location(_ask("negated", node.operand), node) if isinstance(node.op, ast.Not) else node
+        return ast.copy_location(ask("negated", node.operand), node) if isinstance(node.op, ast.Not) else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        _count_as_sum(node)
+        count_as_sum(node)
         self.generic_visit(node)
         return _through_runtime(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        return added_at(node) or node
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         found = counting(node, read_outside(self.whole, node))
@@ -289,9 +279,9 @@ class _Writer(_Comparisons):
         self.number[0] += 1
         name = f"{RUNTIME}_climbed_{self.number[0]}"
         bound = self.visit(copy.deepcopy(found.bound))
-        asked = _ask("climbed", bound, _load(found.name), ast.Constant(found.step), ast.Constant(found.strict))
-        unknown = ast.Compare(_load(name), [ast.Is()], [ast.Constant(None)])
-        chosen = ast.If(unknown, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], _load(name))])
+        asked = ask("climbed", bound, load(found.name), ast.Constant(found.step), ast.Constant(found.strict))
+        unknown = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
+        chosen = ast.If(unknown, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], load(name))])
         made = ast.Assign([ast.Name(name, ast.Store())], asked)
         return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
 
@@ -300,11 +290,11 @@ class _Writer(_Comparisons):
         self.number[0] += 1
         name = f"{RUNTIME}_rounds_{self.number[0]}"
         test = _Inside((), self.number).visit(copy.deepcopy(found.test))
-        asked = _ask("rounds", _thunk(test), ast.Constant(found.goes_on))
-        many: ast.expr = ast.BinOp(_load(name), ast.Add(), ast.Constant(1)) if found.first else _load(name)
-        added = ast.BinOp(_load(found.name), ast.Add(), ast.BinOp(copy.deepcopy(found.step), ast.Mult(), many))
+        asked = ask("rounds", thunk(test), ast.Constant(found.goes_on))
+        many: ast.expr = ast.BinOp(load(name), ast.Add(), ast.Constant(1)) if found.first else load(name)
+        added = ast.BinOp(load(found.name), ast.Add(), ast.BinOp(copy.deepcopy(found.step), ast.Mult(), many))
         ends = [self.visit(copy.deepcopy(x)) for x in found.ends]
-        no_draw = ast.Compare(_load(name), [ast.Is()], [ast.Constant(None)])
+        no_draw = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
         chosen = ast.If(no_draw, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], added), *ends])
         made = ast.Assign([ast.Name(name, ast.Store())], asked)
         return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
@@ -340,12 +330,12 @@ class _Writer(_Comparisons):
 
 def _both(test: ast.expr, names: list[str], found: Assignments) -> ast.expr:
     """The question whether both sides come together; its values are then taken, or the condition is asked as it was written."""
-    held = _tuple(_thunk(copy.deepcopy(_read(p))) for p in found.places)
+    held = tuple_of(thunk(copy.deepcopy(_read(p))) for p in found.places)
     marks = ("a" if p.kind is PlaceKind.APPEND else "+" if p.text in found.changed else "=" for p in found.places)
     changed = ast.Constant("".join(marks))
-    containers = _thunk(_tuple(_load(p.name) for p in found.places if p.kind is not PlaceKind.NAME))
-    reads = _thunk(_tuple(map(_load, found.reads)))
-    return _ask("both", test, _load(names[0]), _load(names[1]), held, changed, containers, reads)
+    containers = thunk(tuple_of(load(p.name) for p in found.places if p.kind is not PlaceKind.NAME))
+    reads = thunk(tuple_of(map(load, found.reads)))
+    return ask("both", test, load(names[0]), load(names[1]), held, changed, containers, reads)
 
 
 def _read(place: AssignedPlace) -> ast.expr:
@@ -353,9 +343,9 @@ def _read(place: AssignedPlace) -> ast.expr:
         case ast.Subscript(value=value, slice=index):
             return ast.Subscript(value, index, ast.Load())
         case _ if place.kind is PlaceKind.APPEND:
-            return ast.Attribute(_load(RUNTIME), "UNBOUND", ast.Load())
+            return ast.Attribute(load(RUNTIME), "UNBOUND", ast.Load())
         case _:
-            return _load(place.name)
+            return load(place.name)
 
 
 def _given(places: tuple[AssignedPlace, ...]) -> list[ast.stmt]:
@@ -364,27 +354,12 @@ def _given(places: tuple[AssignedPlace, ...]) -> list[ast.stmt]:
     targets: list[ast.expr] = [
         copy.deepcopy(p.target) if p.kind is PlaceKind.ITEM else h for p, h in zip(places, held, strict=True)
     ]
-    out: list[ast.stmt] = [ast.Assign([ast.Tuple(targets, ast.Store())], _ask("values"))]
+    out: list[ast.stmt] = [ast.Assign([ast.Tuple(targets, ast.Store())], ask("values"))]
     for p, h in zip(places, held, strict=True):
         if p.kind is PlaceKind.APPEND:
-            out.append(ast.Expr(_ask("append", _load(p.name), _load(h.id))))
+            out.append(ast.Expr(ask("append", load(p.name), load(h.id))))
             out.append(ast.Delete([ast.Name(h.id, ast.Del())]))
     return out
-
-
-def _count_as_sum(node: ast.Call) -> None:
-    """sum(e for ... if c) as sum(e if c else 0 for ...): a random condition then adds a random value, and forks nothing."""
-    match node:
-        case ast.Call(
-            func=ast.Name(id="sum"), args=[ast.GeneratorExp(generators=[one]) | ast.ListComp(generators=[one]) as values]
-        ):
-            if node.keywords or not one.ifs or not is_plain(values.elt) or not all(map(is_plain, one.ifs)):
-                return
-        case _:
-            return
-    test = one.ifs[0] if len(one.ifs) == 1 else ast.BoolOp(ast.And(), one.ifs)
-    values.elt, one.ifs = ast.copy_location(ast.IfExp(test, values.elt, ast.Constant(0)), values.elt), []
-    node.func = ast.copy_location(_ask("only_sum", node.func), node.func)
 
 
 def _declared(node: ast.FunctionDef) -> Iterable[str]:

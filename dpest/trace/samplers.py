@@ -34,9 +34,9 @@ from dpest.trace.chained import chained
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.frames import has_while
 from dpest.trace.limits import Limits
-from dpest.trace.loop_forms import RUNTIME
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.replay import Replay
+from dpest.trace.syntax import RUNTIME
 
 _VALUES = (bool, int, float, str, bytes, Fraction, type(None))
 _MODULES = frozenset({"random", "secrets", "math", "numpy", "fractions", "operator", "itertools", "statistics"})

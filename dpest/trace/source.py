@@ -16,8 +16,8 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from dpest.trace.liveness import noting_shared
-from dpest.trace.loop_forms import RUNTIME
 from dpest.trace.rewrite import rewritten_body, with_calls
+from dpest.trace.syntax import RUNTIME
 
 _FACTORY = "_dpest_factory"
 _SEES_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})  # code that looks at its own variables

@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import CodeType
 
 from dpest.trace.liveness import on_all_ways
-from dpest.trace.loop_forms import RUNTIME
+from dpest.trace.syntax import RUNTIME
 
 _PLAIN, _HIDDEN, _RUNTIME, _CALL = "plain", "hidden", "runtime", "call"  # the last: what stands for a function
 _METHODS = sys.version_info >= (3, 12)  # from there on, LOAD_ATTR is told by its argument whether a method is called

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -21,7 +21,9 @@ from dpest.lang.chosen import chosen
 from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import TRUTHS, Node, is_node
+from dpest.lang.points import listed_points
 from dpest.lang.ufuncs import OPERATORS, boxed
+from dpest.numerics.rationals import Rational
 from dpest.trace import calls, counting
 from dpest.trace.calls import harmless
 from dpest.trace.replay import UNBOUND, Replay, Unusual
@@ -29,6 +31,7 @@ from dpest.trace.samplers import is_value, sampled, sees_only_values
 
 __all__ = [
     "UNBOUND",
+    "added_at",
     "append",
     "attribute",
     "both",
@@ -113,6 +116,24 @@ def append(items: list[Any], value: Any) -> None:
     """The value that a side appended, if it did."""
     if value is not UNBOUND:
         items.append(value)
+
+
+def added_at(items: Any, place: Any, step: Any) -> None:
+    """items[place] += step; at a random place every one that it may be gets the step if it is that one."""
+    points = listed_points(place.node) if isinstance(place, Dist) else None
+    if points is None or not _has_all(items, points):
+        items[place] += step
+        return
+    for k in map(int, sorted(points)):
+        items[k] = items[k] + one(place == k, lambda: step, lambda: 0, lambda: step, lambda: 0, lambda: ())
+
+
+def _has_all(items: Any, points: Iterable[Rational]) -> bool:
+    """Whether a list, a dict or an open array has a number at each of these places."""
+    if type(items) is dict:
+        return all(k.denominator == 1 and int(k) in items for k in points)
+    held = type(items) is list or (isinstance(items, np.ndarray) and items.dtype == object and items.ndim == 1)
+    return held and all(k.denominator == 1 and 0 <= k < len(items) for k in points)
 
 
 def _held(thunk: Thunk) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,12 @@ import numpy as np
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.own_draws import has_few_points, in_conditions, outcomes_of
 from dpest.lang.dist import unwrap, wrap
-from dpest.lang.nodes import Draw, draws_of, is_node
+from dpest.lang.nodes import draws_of, is_node
 from dpest.lang.ordering import python_sorted
 from dpest.lang.shuffled import OrderMatters
-from dpest.laws.discrete import Atoms
-from dpest.numerics.rationals import ONE, exact
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Path, Trace
-from dpest.trace.literal import Literal
+from dpest.trace.one_of import one_of
 from dpest.trace.outputs import SHUFFLED, Flat
 
 _MOST = 4096  # multisets of one list: more paths than that are no shorter way
@@ -104,22 +102,20 @@ def _laws(path: Path, places: Sequence[int]) -> tuple[list[Chances], float] | No
     return laws, errors
 
 
+@dataclass(frozen=True)
 class _Counted:
-    """One draw that says which multiset came."""
+    """The multisets that may come, and ln of the probability of each."""
 
-    def __init__(self, places: Sequence[int], multisets: list[list[Any]], logs: list[float]) -> None:
-        self.places = places
-        self.multisets = multisets
-        self.draw = Draw(Atoms(tuple(map(float, range(len(logs)))), tuple(logs), f"one of {len(logs)} multisets"))
+    places: Sequence[int]
+    multisets: list[list[Any]]
+    logs: list[float]
 
     def paths(self, path: Path) -> Iterator[Path]:
         """A path for each multiset."""
-        last = len(self.multisets) - 1
-        for k, values in enumerate(self.multisets):
-            above = (Literal(((self.draw, ONE),), exact(-k)),) if k else ()
-            below = (Literal(((self.draw, -ONE),), exact(k)),) if k < last else ()
-            told = replace(path, conditions=(*path.conditions, *above, *below), drawn=(*path.drawn, self.draw))
-            yield _with(told, self.places, values)
+        draw, conditions = one_of(self.logs, "multisets")
+        for told, values in zip(conditions, self.multisets, strict=True):
+            counted = replace(path, conditions=(*path.conditions, *told), drawn=(*path.drawn, draw))
+            yield _with(counted, self.places, values)
 
 
 def _counted(laws: Sequence[Chances], error: float, places: Sequence[int]) -> tuple[_Counted, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,7 +43,7 @@ def with_own_draws(traced: Trace) -> Trace:
         changed, error = _changed(path)
         paths.append(changed)
         errors.append(error)
-    return replace(traced, paths=tuple(paths), error=max(errors)) if max(errors) else traced
+    return replace(traced, paths=tuple(paths), error=traced.error + max(errors)) if max(errors) else traced
 
 
 def _changed(path: Path) -> tuple[Path, float]:
@@ -54,7 +54,7 @@ def _changed(path: Path) -> tuple[Path, float]:
     known: dict[int, Any] = {}
     gone: dict[int, Draw | None] = {}  # by the id of a draw: what stands for it and for those that it is used with
     error = 0.0
-    for group in _groups(candidates):
+    for group in sharing_noise(candidates):
         if any(id(d) in used for x in group for d in draws_of(x)):
             continue
         found = _as_draw(group)
@@ -105,18 +105,16 @@ def elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
     return {id(node) for node in ancestors(*leaves, without=candidates) if isinstance(node, Draw)}
 
 
-def _groups(candidates: Sequence[Node]) -> Iterator[list[Node]]:
+def sharing_noise(values: Iterable[Node]) -> Iterator[list[Node]]:
     """The values that share noise with each other."""
     link = Links()
-    first = {}
-    for node in candidates:
-        draws = [id(d) for d in draws_of(node)]
-        link.join(draws)
-        first[id(node)] = draws[0] if draws else None
+    draws = [(node, [id(d) for d in draws_of(node)]) for node in values]
+    for _, own in draws:
+        link.join(own)
     by_root: dict[Any, list[Node]] = {}
-    for node in candidates:
-        if first[id(node)] is not None:
-            by_root.setdefault(link.root(first[id(node)]), []).append(node)
+    for node, own in draws:
+        if own:
+            by_root.setdefault(link.root(own[0]), []).append(node)
     yield from by_root.values()
 
 

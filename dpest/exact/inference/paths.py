@@ -11,6 +11,7 @@ import numpy as np
 from dpest.errors import MechanismError
 from dpest.exact.inference.closed_forms import with_closed_forms
 from dpest.exact.inference.eliminate import eliminate
+from dpest.exact.inference.joint_sums import with_joint_sums
 from dpest.exact.inference.multisets import with_multisets
 from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
@@ -41,7 +42,7 @@ def trace(
     def traced() -> Trace:
         with shares_added():
             found = explore.trace(mechanism, data, params, limits, checks, log_repeats)
-        return with_own_draws(with_closed_forms(found))
+        return with_own_draws(with_joint_sums(with_closed_forms(found)))
 
     def unordered() -> Trace:
         with orders_left_open():

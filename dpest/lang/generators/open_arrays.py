@@ -19,6 +19,7 @@ import numpy as np
 from dpest.errors import RandomTruth
 from dpest.lang.dist import Dist
 from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.counts import BINCOUNT, bincount
 from dpest.lang.narrow import check_stored
 from dpest.lang.nodes import All, Compare, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, Truth, bare, on_own_numbers
@@ -71,8 +72,6 @@ class OpenArray(np.ndarray[Any, Any]):
         return getattr(ufunc, method)(*map(shown, inputs), **options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if func in _AT_PLACES:
-            args = (_places(args[0]), *args[1:])
         if is_random([args, list(kwargs.values())]):
             found = func(*_mapped(args, _objects), **{k: _mapped(v, _objects) for k, v in kwargs.items()})
         else:
@@ -118,7 +117,6 @@ def _check_stored(values: Any, dtype: Any) -> None:
             check_stored(x.node, dtype)
 
 
-_AT_PLACES = (np.bincount,)
 _WHOLE = {"i": True, "u": True, "f": False}  # by the kind of a type of NumPy's
 
 
@@ -247,8 +245,6 @@ def _opening(real: Any) -> Any:
                 raise RandomTruth("random values are put into an array of plain numbers")  # the door opens arrays then
         if not in_force():
             return real(*args, **options)
-        if real in _AT_PLACES:
-            args = (_places(args[0]), *args[1:])
         found = real(*args, **options)
         return tuple(map(opened, found)) if isinstance(found, tuple) else opened(found)
 
@@ -274,5 +270,6 @@ def _of_type(values: Any, dtype: Any) -> Any:
 
 _OF_TYPE = (np.array, np.asarray)
 _MAKE = ("zeros", "ones", "full", "empty", "array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "copy")
-_MAKE_MORE = ("arange", "linspace", "bincount", "histogram", "eye", "identity", "repeat", "tile", "concatenate", "stack")
+_MAKE_MORE = ("arange", "linspace", "histogram", "eye", "identity", "repeat", "tile", "concatenate", "stack")
 OPENING: dict[int, Any] = {id(getattr(np, name)): _opening(getattr(np, name)) for name in (*_MAKE, *_MAKE_MORE)}
+OPENING[id(BINCOUNT)] = _opening(bincount)

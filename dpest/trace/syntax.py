@@ -1,0 +1,28 @@
+"""Pieces of syntax that rewritten code is made of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+RUNTIME = "_dpest"  # the name under which rewritten code finds what it calls
+
+
+def load(name: str) -> ast.Name:
+    """A name that is read."""
+    return ast.Name(name, ast.Load())
+
+
+def ask(name: str, *args: ast.expr) -> ast.Call:
+    """A call of a function of `trace.together`."""
+    return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(args), [])
+
+
+def thunk(body: ast.expr) -> ast.Lambda:
+    """An expression that is worked out later."""
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), body)
+
+
+def tuple_of(parts: Iterable[ast.expr]) -> ast.Tuple:
+    """A tuple that is read."""
+    return ast.Tuple(list(parts), ast.Load())
