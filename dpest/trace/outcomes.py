@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import random
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ def outcomes(function: Any, args: Sequence[Any]) -> Returned:
     """Every value that a function may return for arguments like these; None where that cannot be seen."""
     if type(function) is not FunctionType:
         return None
-    return _Code(function, [type(x) in (int, bool) for x in args], 0).returned()
+    return _Code(function, [type(x) in (int, bool) for x in args], ()).returned()
 
 
 def returns_no_more(function: Any, args: Sequence[Any], known: Iterable[Any]) -> bool:
@@ -44,11 +45,13 @@ def returns_no_more(function: Any, args: Sequence[Any], known: Iterable[Any]) ->
 class _Code:
     """The code of one function, and which of its parameters are whole numbers."""
 
-    def __init__(self, function: FunctionType, whole: Sequence[bool], depth: int) -> None:
+    def __init__(self, function: FunctionType, whole: Sequence[bool], callers: tuple[FunctionType, ...]) -> None:
         code = function.__code__
-        names = code.co_varnames[: code.co_argcount]
-        node = node_of(code) if depth < _DEEPEST and len(whole) <= len(names) else None
-        self.function, self.depth = function, depth
+        names = inspect.getargs(code).args
+        plain = code.co_argcount == len(names) and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        read = plain and len(whole) <= len(names) and function not in callers and len(callers) < _DEEPEST
+        node = node_of(code) if read else None
+        self.function, self.callers = function, (*callers, function)
         self.node = node if node is not None and not any(isinstance(x, _NOT_READ) for x in _inside(node)) else None
         self.whole: Mapping[str, bool] = {name: k < len(whole) and whole[k] for k, name in enumerate(names)}
         self.asked: set[str] = set()  # names whose values are being looked at: a loop starts from their other values
@@ -193,7 +196,7 @@ class _Code:
         return self.function.__globals__.get(name, getattr(builtins, name, None))
 
     def _code_of(self, called: FunctionType, args: list[ast.expr]) -> _Code:
-        return _Code(called, [self.is_whole(x) for x in args], self.depth + 1)
+        return _Code(called, [self.is_whole(x) for x in args], self.callers)
 
 
 def _names(x: ast.AST, name: str) -> bool:

@@ -197,6 +197,20 @@ def chosen(x: int) -> str:
     return kind
 
 
+def by_keyword(x: int, *, k: Any = 0.5) -> Any:
+    return k % 2
+
+
+def of_many(*x: Any) -> Any:
+    return x
+
+
+def again_and_again(x: int) -> Any:
+    if x > 3:
+        return again_and_again(x - 1)
+    return again_and_again(x - 2) if x > 2 else 0
+
+
 KNOWN: list[tuple[Any, Any, set[Any] | None]] = [
     (odd, 3, {0, 1}),
     (odd, 3.5, None),
@@ -211,6 +225,9 @@ KNOWN: list[tuple[Any, Any, set[Any] | None]] = [
     (caught, 3, None),
     (changed_by_another, 3, None),
     (chosen, 3, {"a", "b"}),
+    (by_keyword, 3, None),
+    (of_many, 3, None),
+    (again_and_again, 3, None),
     (math.floor, 3, None),
 ]
 
