@@ -328,6 +328,8 @@ class _PathSearch:
 
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
+        if run.over is not None:
+            raise run.over
         self.work += run.called
         conditions = held(run.bounds) if not run.images else in_one_form(held(run.bounds))
         if conditions is None:
@@ -349,7 +351,7 @@ class _PathSearch:
             self.left_out += [(path.steps, run.log_mass)] if run.log_mass > -math.inf else []
         else:
             if not self.paths:
-                check_replay(run, output, program, self.limits)
+                check_replay(run, output, program, run.limits)
             self.paths.append(path)
 
     def next(self) -> Branch:
