@@ -70,6 +70,7 @@ class TraceRun(Replay):
         self.abandoned = False
         self.returned: int | None = None
         self.rounded_off = 0.0
+        self.over: BudgetExceeded | None = None  # which an `except` of the author's may have caught
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
@@ -164,7 +165,8 @@ class TraceRun(Replay):
             self.abandoned = True
             raise Abandoned
         if self.forks > self.limits.depth:
-            raise BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
+            self.over = BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
+            raise self.over
 
     def branch(self) -> Branch:
         """Where the run stands now."""

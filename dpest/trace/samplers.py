@@ -34,6 +34,7 @@ from dpest.trace.chained import chained
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.frames import has_while
 from dpest.trace.limits import Limits
+from dpest.trace.outcomes import outcomes
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.replay import Replay
 from dpest.trace.syntax import RUNTIME
@@ -242,22 +243,27 @@ def _law(function: FunctionType, args: Arguments, seen: tuple[Any, ...]) -> OneD
         found = chained(program, _ALONE, _LIMITS, CHECKS)
     except (DpestError, RecursionError):
         return None
-    return None if seeded() else _as_law(found)
+    return None if seeded() else _as_law(found, outcomes(function, values))
 
 
-def _as_law(found: OutputChances) -> OneDraw | None:
-    outcomes = {}
+def _as_law(found: OutputChances, possible: frozenset[Any] | None) -> OneDraw | None:
+    """The law of the outputs; where no others are possible, what is left out lies on them."""
+    weights = {}
     for output, log_p in found.outputs:
         if output.structure is not None or type(output.leaves[0]) not in (bool, int):
             return None
-        outcomes[int(output.leaves[0])] = log_p
+        weights[int(output.leaves[0])] = log_p
     kinds = {type(output.leaves[0]) for output, _ in found.outputs}
-    if len(kinds) != 1 or len(outcomes) > _MOST_POINTS or found.log_left_out > _LITTLE:
+    if len(kinds) != 1 or len(weights) > _MOST_POINTS or found.log_left_out > _LITTLE:
         return None
-    total = math.fsum(map(math.exp, outcomes.values()))
+    total = math.fsum(map(math.exp, weights.values()))
     if abs(total - 1.0) > 1e-12:  # an output that was weighed wrongly
         return None
-    points = sorted(outcomes)
-    logs = tuple(outcomes[x] - math.log(total) for x in points)
-    law = Atoms(tuple(map(float, points)), logs, off=found.error + abs(math.log(total)))
+    points = sorted(weights)
+    logs = tuple(weights[x] - math.log(total) for x in points)
+    off = found.error + abs(math.log(total))
+    if possible is not None and possible <= {*points}:
+        law = Atoms(tuple(map(float, points)), logs, off=off + math.exp(found.log_left_out - min(logs)))
+        return OneDraw(law, kinds == {bool}, -math.inf, False)
+    law = Atoms(tuple(map(float, points)), logs, off=off)
     return OneDraw(law, kinds == {bool}, found.log_left_out, found.has_tail)

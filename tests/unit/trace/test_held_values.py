@@ -73,4 +73,5 @@ def test_a_count_that_an_expression_holds_is_seen(mechanism: Any) -> None:
     loss = max(abs(math.log(laws[0][k] / laws[1][k])) for k in laws[0])
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert found.lower - 1e-9 <= loss <= found.upper + 1e-9
-    assert found.upper - found.lower < 1e-6
+    assert abs(found.epsilon - loss) < 1e-9
+    assert found.lower > loss - 1e-6
