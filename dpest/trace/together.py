@@ -7,7 +7,9 @@ and whatever is not known to be harmless, or raises, is left to a fork, as the p
 from __future__ import annotations
 
 import builtins
+import inspect
 import itertools
+import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -26,6 +28,7 @@ from dpest.trace import calls, counting
 from dpest.trace.calls import harmless
 from dpest.trace.replay import UNBOUND, Replay, Unusual
 from dpest.trace.samplers import is_value, sampled, sees_only_values
+from dpest.trace.standing import same_place
 
 __all__ = [
     "UNBOUND",
@@ -34,6 +37,7 @@ __all__ = [
     "both",
     "both_inside",
     "call",
+    "calls_itself",
     "compared",
     "climbed",
     "condition",
@@ -97,6 +101,13 @@ def both(
 def call(function: Any) -> Any:
     """What stands for a function that rewritten code calls."""
     return sampled(function, calls.call(function))
+
+
+def calls_itself(owner: Any, name: str) -> bool:
+    """Whether a method that names itself on its object means itself, and not one of a derived class."""
+    named = inspect.getattr_static(owner, name, None)
+    code = sys._getframe(1).f_code
+    return type(named) is FunctionType and same_place(named.__code__, code)
 
 
 def values() -> Any:
