@@ -23,6 +23,7 @@ from dpest.lang.chosen import chosen
 from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import TRUTHS, Node, is_node
+from dpest.lang.text import percent, text
 from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.trace import calls, counting
 from dpest.trace.calls import harmless
@@ -49,10 +50,12 @@ __all__ = [
     "one",
     "one_inside",
     "only_sum",
+    "percent",
     "pure",
     "rounds",
     "some",
     "some_inside",
+    "text",
     "unaffected",
     "values",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import random as stdlib
 import re
@@ -40,6 +41,7 @@ from dpest.lang.generators.standins import (
     stand_in,
 )
 from dpest.lang.generators.sums import SUMS
+from dpest.lang.text import TEXTS
 
 NAMES = ("rng", "random_state", "generator", "gen")
 
@@ -133,10 +135,10 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time, json)
 _LEGACY = np.random.mtrand._rand
 # By the id of what they stand for.
-_STAND_INS = {**QUESTIONS, **ARRAYS, **QUANTILES, **CONVERSIONS, **MATHEMATICS, **FACTORIES, **SUMS, **CLOCKS}
+_STAND_INS = {**QUESTIONS, **ARRAYS, **QUANTILES, **CONVERSIONS, **MATHEMATICS, **FACTORIES, **SUMS, **CLOCKS, **TEXTS}
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
 
