@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,7 @@ class _Swapped:
         self._stand_ins: dict[int, tuple[Any, Any]] = {}  # by the generator, which is kept beside its stand-in
         self._modules: list[_Module] = []  # `random`, `numpy.random`, `secrets` and others, once they were looked through
         self._in_modules: set[tuple[Any, ...]] = set()
+        self._methods: dict[int, Any] = {}  # what stands for methods of SciPy's distributions, by the id of the function
         self._takers = 0
 
     def take(self, roots: list[Any]) -> list[tuple[Any, ...]]:
@@ -160,10 +162,12 @@ class _Swapped:
         with self._lock:
             self._takers += 1
             try:
+                of_scipy = (*scipy_places(), *distribution_places())
+                self._methods = {id(place.value): new for place, new in of_scipy}
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
                 if self._takers == 1:
                     self._into_modules()
-                for place, new in (*found, *scipy_places(), *distribution_places()):
+                for place, new in (*found, *of_scipy):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:
@@ -211,6 +215,8 @@ class _Swapped:
             return _STAND_INS[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
+        if isinstance(value, MethodType) and id(value.__func__) in self._methods:  # a name that is bound to one outside
+            return MethodType(self._methods[id(value.__func__)], value.__self__)
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None
         if type(owner) in _STOCK:
             return getattr(self._for(owner), value.__name__, None)
