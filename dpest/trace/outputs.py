@@ -11,6 +11,7 @@ import numpy as np
 from dpest.errors import UnsupportedOutput
 from dpest.lang.category import Category
 from dpest.lang.dist import Dist
+from dpest.lang.generators.counters import UnorderedCounter
 from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
 from dpest.lang.shuffled import Shuffled, released_orders
@@ -106,7 +107,7 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
             return _describe(x.item(), leaves)
         return ("array", x.shape, *(_describe(v, leaves) for v in x.ravel()))
     if isinstance(x, dict):
-        plain = {_plain_key(k): v for k, v in x.items()}
+        plain = {_plain_key(k): v for k, v in (dict.items(x) if type(x) is UnorderedCounter else x.items())}
         keys = tuple(sorted(plain, key=repr))  # dicts are equal whatever order they were filled in
         return ("dict", keys, *(_describe(plain[k], leaves) for k in keys))
     if isinstance(x, set | frozenset):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import inspect
 import json
 import math
@@ -24,6 +25,7 @@ from numpy._core import _methods
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.clock import CLOCKS
 from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.counters import COUNTERS
 from dpest.lang.generators.distributions import distribution_places
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
@@ -136,10 +138,11 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time, json)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time, json, collections)
 _LEGACY = np.random.mtrand._rand
 # By the id of what they stand for.
-_STAND_INS = {**QUESTIONS, **ARRAYS, **QUANTILES, **CONVERSIONS, **MATHEMATICS, **FACTORIES, **SUMS, **CLOCKS, **TEXTS}
+_TABLES = (QUESTIONS, ARRAYS, QUANTILES, CONVERSIONS, MATHEMATICS, FACTORIES, SUMS, CLOCKS, TEXTS, COUNTERS)
+_STAND_INS = {key: new for table in _TABLES for key, new in table.items()}
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
 
