@@ -26,7 +26,8 @@ from dpest.lang.not_plain import TEXT
 from dpest.lang.points import has_text, of_whole_numbers
 from dpest.lang.run import RUN
 
-_DIGITS = re.compile(r"\.(\d{1,2})f")
+_DIGITS = re.compile(r"(?:0(\d{1,2}))?\.(\d{1,2})([f%])")  # zeros in front, digits behind the point
+_ZEROS = re.compile(r"0(\d{1,2})d?")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class InText:
     """How a value stands in a text: as a whole number, as a float with all its digits, or with some digits behind the point."""
 
     digits: int | None  # None for all of them; -1 for those of a whole number
+    zeros: int = 0  # the width that zeros in front fill
+    form: str = "f"  # of digits behind the point: "f", "%" for hundred times as much, "round" for what `round(x, digits)` gives
 
     @property
     def leaves(self) -> int:
@@ -41,7 +44,7 @@ class InText:
         return 2 if self.digits is not None and self.digits >= 0 else 1
 
 
-WHOLE, REAL = InText(-1), InText(None)
+REAL = InText(None)
 
 
 def _refused(*_: Any, **__: Any) -> Any:
@@ -112,14 +115,23 @@ def _piece(value: Dist, spec: str, odd: bool) -> tuple[InText, tuple[Any, ...]]:
         _refused()
     digits = _DIGITS.fullmatch(spec)
     if _is_whole(value.node):
-        return (WHOLE, (value.node,)) if spec in ("", "d") else _refused()
+        zeros = _ZEROS.fullmatch(spec)
+        return (InText(-1, int(zeros[1]) if zeros else 0), (value.node,)) if zeros or spec in ("", "d") else _refused()
+    rounded: Any = getattr(value.node, "written", None) or (None, ())
+    if spec == "" and rounded[0] is round and rounded[1][1] > 0 and _is_real(rounded[1][0]):
+        return _with_digits(Dist(rounded[1][0]), InText(rounded[1][1], form="round"))
     if not _is_real(value.node):
         _refused()
     if digits is not None:
-        steps: Any = round(value * 10 ** int(digits[1]))
-        below: Any = value < 0
-        return InText(int(digits[1])), tuple(x.node if isinstance(x, Dist) else x for x in (steps, below))
+        return _with_digits(value, InText(int(digits[2]), int(digits[1] or 0), digits[3]))
     return (REAL, (value.node,)) if spec == "" else _refused()
+
+
+def _with_digits(value: Dist, kind: InText) -> tuple[InText, tuple[Any, ...]]:
+    """The digits of a value as a whole number, and whether a minus sign stands before them."""
+    steps: Any = round(value * 10 ** ((kind.digits or 0) + 2 * (kind.form == "%")))
+    below: Any = value < 0
+    return kind, tuple(x.node if isinstance(x, Dist) else x for x in (steps, below))
 
 
 def _is_whole(node: Any) -> bool:

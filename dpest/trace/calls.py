@@ -16,6 +16,7 @@ import numpy as np
 from dpest.lang import ordering
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import is_authors
 from dpest.lang.generators.questions import QUESTIONS
@@ -74,6 +75,7 @@ _HARMLESS = frozenset(
     | {id(f) for f in vars(math).values() if isinstance(f, BuiltinFunctionType)}
     | {id(f) for f in (secrets.randbelow, secrets.randbits, secrets.choice)}  # they call a generator that is stood in for
     # What stands for functions while a trace runs.
+    | {id(f) for f in FACTORIES.values() if f.__name__ == "SystemRandom"}  # which takes no seed
     | {id(f) for table in (QUESTIONS, ARRAYS, CONVERSIONS, MATHEMATICS) for f in table.values()}
     | {id(f) for f in vars(operator).values() if isinstance(f, BuiltinFunctionType) and not f.__name__.startswith("i")}
 )

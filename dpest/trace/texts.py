@@ -8,12 +8,12 @@ from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import ancestors, children, is_node
-from dpest.lang.text import REAL, WHOLE, InText
+from dpest.lang.text import REAL, InText
 from dpest.trace.outputs import TEXT, Flat
 
 _NUMBER = "0123456789+-.e"  # characters that the text of a number has, beside those of `inf` and `nan`
 _RUN = re.compile(rf"[{re.escape(_NUMBER)}]+")
-_FORMS = {WHOLE: r"(-?\d+)", REAL: r"(-?[\d.]+(?:e[+-]?\d+)?)"}
+_WHOLE, _FLOAT = r"(-?\d+)", r"(-?[\d.]+(?:e[+-]?\d+)?)"
 _MOST = 4_000_000  # pairs of outputs that are told apart, times their leaves
 
 
@@ -61,19 +61,22 @@ def _values(parts: Sequence[Any], text: str) -> list[Any] | None:
         return None
     out: list[Any] = []
     for kind, digits in zip([x for x in parts if type(x) is not str], found.groups(), strict=True):
-        if kind is WHOLE or kind == WHOLE:
+        if kind.digits == -1:
             out.append(int(digits))
         elif kind == REAL:
             out.append(float(digits))
+        elif kind.form == "round":
+            out += [round(float(digits) * 10**kind.digits), digits.startswith("-")]
         else:
             out += [int(digits.replace(".", "")), digits.startswith("-")]
     return out
 
 
 def _form(kind: InText) -> str:
-    if kind in _FORMS:
-        return _FORMS[kind]
-    return rf"(-?\d+\.\d{{{kind.digits}}})" if kind.digits else r"(-?\d+)"
+    if kind == REAL or kind.form == "round":
+        return _FLOAT
+    digits = rf"(-?\d+\.\d{{{kind.digits}}})" if (kind.digits or 0) > 0 else _WHOLE
+    return digits + ("%" if kind.form == "%" else "")
 
 
 def check_apart(outputs: Sequence[Flat]) -> None:

@@ -40,6 +40,11 @@ def _with_a_class(x: int) -> str:
     [
         lambda x: f"approximately {round(_noisy(x))} people",
         lambda x: f"{int(round(_noisy(x), 0))}",
+        lambda x: f"{max(0, round(_noisy(x))):04d}",
+        lambda x: f"{_noisy(x):.1%} of all",
+        lambda x: f"{_noisy(x):07.2f}",
+        lambda x: str(round(_noisy(x), 1)),
+        lambda x: f"{round(float(_noisy(x)), 2)} Euro",
         lambda x: f"{math.floor(_noisy(x) + 0.5):d}",
         lambda x: f"{_noisy(x)}",
         lambda x: f"{_noisy(x)!s} years",
@@ -120,6 +125,9 @@ def test_a_text_on_one_path_and_another_one_on_another() -> None:
         lambda x: f"{round(_noisy(x))}0",
         lambda x: f"{round(_noisy(x))} people" if random.random() < 0.5 else "3 people",
         lambda x: f"{round(_noisy(x))} people" if random.random() < 0.5 else f"{round(_noisy(x)) / 2} people",
+        lambda x: f"{round(_noisy(x))} people" if random.random() < 0.5 else f"{round(_noisy(x)):02d} people",
+        lambda x: f"{_noisy(x):.1f} people" if random.random() < 0.5 else f"{round(_noisy(x), 1)} people",
+        lambda x: f"{_noisy(x):.1f} people" if random.random() < 0.5 else f"{_noisy(x):.2f} people",
         lambda x: f"{round(_noisy(x))} of 3" if random.random() < 0.5 else f"3 of {round(_noisy(x))}",
     ],
 )
@@ -199,3 +207,10 @@ def test_a_text_beside_one_of_several_strings() -> None:
 
     with pytest.raises(ExactRefused, match="in two ways"):
         dpest.estimate(says, (1, 2), method="exact")
+
+
+def test_minus_zero_behind_the_point_is_told_from_zero() -> None:
+    r = dpest.estimate(lambda x: str(round(x + random.uniform(0, 1), 1)), (-0.03, -0.01), method="exact")
+    # "-0.0" has the values below zero: 3 % of them, and 1 %
+    assert r.lower <= math.log(3) <= r.upper
+    assert math.isinf(r.lower) or r.upper - r.lower < 1e-9
