@@ -12,6 +12,7 @@ from benchmarks.coverage import (
     everyday,
     habits,
     idioms,
+    libraries,
     linear,
     local,
     noise,
@@ -42,6 +43,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Proportions and directions": proportions.CASES,
     "From a fourth list": rounds.CASES,
     "Quantiles and p-values": distributions.CASES,
+    "In the idiom of libraries": libraries.CASES,
     "Broken on purpose": broken.CASES,
 }
 

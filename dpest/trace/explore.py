@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError
+from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError, RandomTruth
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, Node, ancestors, draws_of, is_node
 from dpest.laws.discrete import Atoms
@@ -161,12 +161,12 @@ def _few_or_together(
 
     start = time.perf_counter()
     forks = _PathSearch(limits)
-    refusal: ExactRefused | None = None
+    refusal: ExactRefused | RandomTruth | None = None
     if sides is not Sides.TOGETHER:
         try:
             if forks.explored(program, few=1 if sides is Sides.AS_NEEDED else 0):
                 return checked(forks, start)
-        except ExactRefused as error:
+        except (ExactRefused, RandomTruth) as error:  # code that is rewritten writes random values into texts
             # A function that calls itself without end, and asks for no decision, is no loop either.
             if sides is Sides.APART or (isinstance(error.__cause__, RecursionError) and not forks.pending and not forks.paths):
                 raise
