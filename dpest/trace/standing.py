@@ -40,7 +40,8 @@ def _asks(frame: FrameType, entry: FrameType) -> bool:
     if name == "__index__":
         return step.startswith("BINARY_SUBSCR")
     if module == SAMPLERS:
-        return _called(frame) is entry.f_locals.get("function", _MISSING)
+        asked = entry.f_locals.get("asked")
+        return asked is not None and _leads_to(_called(frame), asked.__code__)
     if module == _MATHEMATICS:
         return getattr(_called(frame), "__code__", None) is entry.f_code
     return module == _CONVERSIONS and getattr(_called(frame), "__module__", "") == _CONVERSIONS
