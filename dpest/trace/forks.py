@@ -43,6 +43,8 @@ class Branch:
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
+    counts_up = True  # draws with infinitely many points are taken number by number where nothing else is known
+
     def __init__(
         self,
         branch: Branch,
