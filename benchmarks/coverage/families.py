@@ -20,6 +20,7 @@ from benchmarks.coverage import (
     rounds,
     sampled,
     selection,
+    sketches,
     statistic,
     thresholds,
 )
@@ -42,6 +43,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Proportions and directions": proportions.CASES,
     "From a fourth list": rounds.CASES,
     "Quantiles and p-values": distributions.CASES,
+    "Samplers and sketches": sketches.CASES,
     "Broken on purpose": broken.CASES,
 }
 

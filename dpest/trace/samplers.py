@@ -84,7 +84,7 @@ def sampled(function: Any, rewritten: Any) -> Any:
         return rewritten
     if RUNTIME in function.__code__.co_freevars:  # one inside a function, which was rewritten with it
         asked = _as_written(function) if asked is function else None
-        if asked is None:
+        if asked is None or not _has_loop(asked):  # its loop was made of recursion, which stands for itself
             return rewritten
 
     def called(*args: Any, **keywords: Any) -> Any:
