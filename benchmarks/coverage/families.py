@@ -21,6 +21,7 @@ from benchmarks.coverage import (
     rounds,
     sampled,
     selection,
+    sketches,
     statistic,
     thresholds,
 )
@@ -44,6 +45,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "From a fourth list": rounds.CASES,
     "Quantiles and p-values": distributions.CASES,
     "In the idiom of libraries": libraries.CASES,
+    "Samplers and sketches": sketches.CASES,
     "Broken on purpose": broken.CASES,
 }
 

@@ -13,7 +13,7 @@ from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
 from dpest.trace.limits import Limits
-from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options, rounded_off
+from dpest.trace.literal import Bounds, Literal, implied, left_of, log_chances, log_weight, narrowed, open_options, rounded_off
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
@@ -42,6 +42,8 @@ class Branch:
 
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
+
+    counts_up = True  # draws with infinitely many points are taken number by number where nothing else is known
 
     def __init__(
         self,
@@ -130,10 +132,11 @@ class TraceRun(Replay):
 
     def __call__(self, literal: Literal) -> bool:
         """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
-        known = implied(literal, self.bounds)
-        if known is not None:
+        rest = left_of(literal, self.bounds)
+        if isinstance(rest, bool):
             self.rounded_off = max(self.rounded_off, float(rounded_off(literal, self.bounds)))
-            return known
+            return rest
+        literal = rest
         yes, no = log_chances(literal, self.bounds)
         self._count_fork(max(yes, no))
         # The likelier way first: a loop that ends with probability one is then left in a bounded number of runs.

@@ -60,8 +60,10 @@ def _rewritten(code: CodeType, rewriting: Callable[[FunctionNode], FunctionNode]
     node, imports = found
     new = _compiled(rewriting(copy.deepcopy(node)), code, imports)
     # A name that is free in the old code and not in the new one, or the other way round, is one that we misread.
-    fits = new is not None and {*new.co_freevars} - {RUNTIME} == {*code.co_freevars}
-    return noting_shared(new, code) if new is not None and fits else None
+    if new is None or {*new.co_freevars} - {RUNTIME} != {*code.co_freevars}:
+        return None
+    _note_own(new, code)
+    return noting_shared(new, code)
 
 
 def node_of(code: CodeType) -> FunctionNode | None:
@@ -78,6 +80,21 @@ def _read(code: CodeType) -> tuple[FunctionNode, list[ast.stmt]] | None:
         return None
     imports = list(_imports(tree.body))
     return next(((x, imports) for x in _candidates(tree, code) if _same(_compiled(x, code, imports), code)), None)
+
+
+OWN_CODE: dict[CodeType, CodeType] = {}  # of functions inside those that were rewritten: the author's, by the one made of it
+
+
+def _note_own(new: CodeType, old: CodeType) -> None:
+    """Keeps the author's code of each function inside one that was rewritten, where it is told by its name and line."""
+    for own in _inside(old):
+        made = [x for x in _inside(new) if (x.co_name, x.co_firstlineno) == (own.co_name, own.co_firstlineno)]
+        if len(made) == 1 and own.co_name != "<lambda>" and RUNTIME in made[0].co_freevars:
+            OWN_CODE[made[0]] = own
+
+
+def _inside(code: CodeType) -> list[CodeType]:
+    return [y for x in code.co_consts if isinstance(x, CodeType) for y in (x, *_inside(x))]
 
 
 def _imports(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -21,7 +21,7 @@ from typing import Any, Generic, Protocol
 _ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what follows their names
 TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by itself
 SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
-_CONVERSIONS = "dpest.lang.generators.conversions"
+_CONVERSIONS, _MATHEMATICS = "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"
 _MISSING = object()
 _BARE = (object, ABC, Generic, Protocol)  # classes that give their objects nothing
 
@@ -32,7 +32,7 @@ def is_shown(frames: Sequence[FrameType], entry: FrameType) -> bool:
 
 
 def _asks(frame: FrameType, entry: FrameType) -> bool:
-    """Whether a frame asks for a truth value, an index or a conversion itself."""
+    """Whether a frame asks for a truth value, an index, a conversion or a function of `math` itself."""
     module = entry.f_globals.get("__name__", "")
     if module == TOGETHER:
         return True
@@ -42,7 +42,10 @@ def _asks(frame: FrameType, entry: FrameType) -> bool:
     if name == "__index__":
         return step.startswith("BINARY_SUBSCR")
     if module == SAMPLERS:
-        return _called(frame) is entry.f_locals.get("function", _MISSING)
+        asked = entry.f_locals.get("asked")
+        return asked is not None and _leads_to(_called(frame), asked.__code__)
+    if module == _MATHEMATICS:
+        return getattr(_called(frame), "__code__", None) is entry.f_code
     return module == _CONVERSIONS and getattr(_called(frame), "__module__", "") == _CONVERSIONS
 
 
