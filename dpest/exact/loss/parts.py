@@ -26,12 +26,15 @@ from dpest.exact.loss.supremum import supremum
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.effort import spend
+from dpest.numerics.linear import product, reduced
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import with_tails
-from dpest.numerics.rationals import Rational
+from dpest.numerics.rationals import ZERO, Rational, exact
 
 _LOG_BEYOND = -120.0  # ln of the mass of one draw that may lie beyond the cells
 _MOST_REAL = 3  # real coordinates that share noise
+_WELL_CONDITIONED = 1e6  # of a covariance that doubles solve to nine digits of its square root; beyond, rationals do
+_MOST_SOLVED = 40  # outputs whose covariance is solved in rationals: about a second
 _LARGE = 700.0  # the logarithm of the largest relative error that is told: a double holds e^709
 
 
@@ -87,11 +90,14 @@ def _part(block: Block) -> Weight | SharedGaussian | CellSource:
     )
 
 
-def _on_lattice(block: Block) -> CellSource:
+def _on_lattice(block: Block) -> Weight | CellSource:
     """Single points, all but a negligible tail of infinite laws."""
     assert block.points is not None
     logs = logs_at(block, block.points())
     found = single(logs.p, logs.q, logs.error)
+    drawn = _laws(block.left) or _laws(block.right)
+    if not drawn and found.size == 1 and found.log_p[0] == found.log_q[0] == 0.0:
+        return Weight(0.0, 0.0, 0.0)  # a value that nothing moves, such as one that is released twice
     if all(isinstance(law, Discrete) and law.finite for side in (block.left, block.right) for law in _laws(side)):
         return Fixed(found)
     rest = 4 * max(len(_laws(side)) for side in (block.left, block.right)) * math.exp(WINDOW)
@@ -266,24 +272,41 @@ def _shifted(block: Block) -> SharedGaussian | None:
     Rotating the noise so that one axis points along the shift leaves one Gaussian coordinate that moves.
     """
     left, right = _linear(block.left, block.dimension), _linear(block.right, block.dimension)
-    if left is None or right is None or left.sigmas != right.sigmas or not np.array_equal(left.matrix, right.matrix):
+    if left is None or right is None or left.sigmas != right.sigmas or left.matrix != right.matrix:
         return None
-    gap = np.array([float(a - b) for a, b in zip(left.constants, right.constants, strict=True)])
-    spread = left.matrix * np.array(left.sigmas)
+    gap = [exact(a - b) for a, b in zip(left.constants, right.constants, strict=True)]
+    spread = np.array([[float(x) * s for x, s in zip(row, left.sigmas, strict=True)] for row in left.matrix])
     covariance = spread @ spread.T
-    if np.linalg.matrix_rank(covariance) < block.dimension:
+    condition = float(np.linalg.cond(covariance))
+    if condition < _WELL_CONDITIONED:
+        difference = np.array([float(x) for x in gap])
+        squared, error = float(difference @ np.linalg.solve(covariance, difference)), 8 * ROUND * (1.0 + condition)
+    elif block.dimension <= _MOST_SOLVED:
+        solved = _squared_in_rationals(left, gap)
+        if solved is None:
+            return None
+        squared, error = float(solved), 4 * ROUND
+    else:
         return None
-    squared = float(gap @ np.linalg.solve(covariance, gap))
-    if squared == 0.0:
-        return SharedGaussian(0.0, 0.0)
-    return SharedGaussian(squared, 8 * ROUND * (1.0 + float(np.linalg.cond(covariance))))
+    return SharedGaussian(squared, error if squared else 0.0)
+
+
+def _squared_in_rationals(noise: _Linear, gap: list[Rational]) -> Rational | None:
+    """gap (M S^2 M^T)^-1 gap without rounding: rows of M may be almost parallel, as those of a pseudo-inverse are."""
+    scaled = tuple(tuple(x * exact(s) for x, s in zip(row, noise.sigmas, strict=True)) for row in noise.matrix)
+    covariance = product(scaled, tuple(zip(*scaled, strict=True)))
+    transform, rank = reduced(covariance)
+    if rank < len(gap):
+        return None
+    (inner,) = zip(*product(transform, tuple((x,) for x in gap)), strict=True)
+    return sum((x * y for x, y in zip(gap, inner, strict=True)), ZERO)
 
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
     """y = matrix @ noise + constants, with independent Gaussian noise."""
 
-    matrix: Floats
+    matrix: tuple[tuple[Rational, ...], ...]
     constants: tuple[Rational, ...]
     sigmas: tuple[float, ...]
 
@@ -291,7 +314,7 @@ class _Linear:
 def _linear(side: BlockLaw, dimension: int) -> _Linear | None:
     if len(side.cases) != 1 or side.cases[0][1] != 1:
         return None
-    rows: dict[int, tuple[dict[int, float], Rational]] = {}
+    rows: dict[int, tuple[dict[int, Rational], Rational]] = {}
     sigmas: list[float] = []
     for placed, times in sorted(side.cases[0][0], key=lambda item: item[0].outputs):
         c = placed.component
@@ -305,12 +328,10 @@ def _linear(side: BlockLaw, dimension: int) -> _Linear | None:
             if len(outputs) != 1:
                 return None
             scale = -equation.coefficient(outputs[0])
-            draws = {start + v: float(x / scale) for v, x in equation.terms if v >= 0}
+            draws = {start + v: x / scale for v, x in equation.terms if v >= 0}
             rows[placed.outputs[-1 - outputs[0]]] = (draws, equation.constant / scale)
     if sorted(rows) != list(range(dimension)):
         return None
-    matrix = np.zeros((dimension, len(sigmas)))
-    for j, (draws, _) in rows.items():
-        for v, x in draws.items():
-            matrix[j, v] = x
-    return _Linear(matrix, tuple(rows[j][1] for j in range(dimension)), tuple(sigmas))
+    order = [rows[j] for j in range(dimension)]
+    matrix = tuple(tuple(draws.get(v, ZERO) for v in range(len(sigmas))) for draws, _ in order)
+    return _Linear(matrix, tuple(constant for _, constant in order), tuple(sigmas))
