@@ -71,7 +71,7 @@ def _cells(side: BlockLaw) -> list[_CellLaw] | None:
                 cell = found
         else:
             out.append(cell)
-    return [cell for cell in out if _has_inside(cell.bounds)]
+    return [cell for cell in out if has_inside(cell.bounds)]
 
 
 def _with(cell: _CellLaw, factor: Factor, names: dict[int, int], often: int) -> _CellLaw | None:
@@ -113,7 +113,7 @@ def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
 
 def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
     for a, b in itertools.combinations(own, 2):
-        if _has_inside((*a.bounds, *b.bounds)):
+        if has_inside((*a.bounds, *b.bounds)):
             raise Undecided  # two densities are added
     best = -math.inf
     for a in own:
@@ -121,7 +121,7 @@ def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float
             return math.inf
         for b in other:
             bounds = (*a.bounds, *b.bounds)
-            if _has_inside(bounds):
+            if has_inside(bounds):
                 best = max(best, _on_cell(a, b, bounds))
     return best
 
@@ -178,7 +178,7 @@ def _greatest(goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequenc
     return goal.constant - sum((c * x for c, x in zip(costs, found, strict=True)), ZERO)
 
 
-def _has_inside(bounds: Sequence[Expr]) -> bool:
+def has_inside(bounds: Sequence[Expr]) -> bool:
     """Whether a cell holds more than a boundary."""
     spend_steps(_PROGRAM_STEPS)
     return hold_together((dict(e.terms), e.constant, bool(e.terms)) for e in bounds)
@@ -186,7 +186,7 @@ def _has_inside(bounds: Sequence[Expr]) -> bool:
 
 def _is_covered(cell: Sequence[Expr], others: Sequence[Sequence[Expr]]) -> bool:
     """Whether a cell lies in the union of others, but for boundaries."""
-    if not _has_inside(cell):
+    if not has_inside(cell):
         return True
     if not others:
         return False

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpest.curves.boxes import Boxes
 from dpest.curves.cells import ROUND, single
+from dpest.curves.fibres import Fibres
 from dpest.curves.pieces import DensityPiece
 from dpest.curves.tails import NormalTails
 from dpest.curves.tree import CellSource, Fixed
@@ -17,6 +18,7 @@ from dpest.exact.inference.component import Component, Parts
 from dpest.exact.inference.lattice import WINDOW
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.direction import DirectionSide
+from dpest.exact.loss.last_step import LastStep, last_step
 from dpest.exact.loss.logs import logs_at
 from dpest.exact.loss.mixed import MixedSide
 from dpest.exact.loss.ratio import RatioSide
@@ -82,9 +84,16 @@ def _part(block: Block) -> Weight | SharedGaussian | CellSource:
         return Weight(0.0, 0.0, 0.0)
     if block.dimension == 1:
         return _equal_weight(line_piece(block)) if block.equal else line_piece(block)
+    steps = last_step(block)
+    if steps is not None:
+        return _fibres(block, steps)
     if block.dimension <= _MOST_REAL:
         return _boxes(block)
-    raise NotCovered(
+    raise _too_many(block)
+
+
+def _too_many(block: Block) -> NotCovered:
+    return NotCovered(
         f"delta(eps) of {block.dimension} continuous outputs that share noise is not covered; up to {_MOST_REAL}, discrete "
         "outputs, independent parts and Gaussian noise through a linear map are"
     )
@@ -165,17 +174,18 @@ class _Reach:
 
 def _reaches(block: Block) -> list[_Reach]:
     """For each coordinate, how far its noise goes under either law."""
-    out = []
-    for j in range(block.dimension):
-        found = [
-            _component_reach(placed.component, placed.outputs.index(j))
-            for side in (block.left, block.right)
-            for parts, _ in side.cases
-            for placed, _ in parts
-            if j in placed.outputs
-        ]
-        out.append(_Reach(min(r.low for r in found), max(r.high for r in found), math.fsum(r.beyond for r in found)))
-    return out
+    return [_reach(block, j) for j in range(block.dimension)]
+
+
+def _reach(block: Block, j: int) -> _Reach:
+    found = [
+        _component_reach(placed.component, placed.outputs.index(j))
+        for side in (block.left, block.right)
+        for parts, _ in side.cases
+        for placed, _ in parts
+        if j in placed.outputs
+    ]
+    return _Reach(min(r.low for r in found), max(r.high for r in found), math.fsum(r.beyond for r in found))
 
 
 def _component_reach(component: Component, j: int) -> _Reach:
@@ -253,14 +263,31 @@ def _law_reach(law: Law) -> tuple[tuple[float, float], float]:
 def _boxes(block: Block) -> Boxes:
     """Both densities of a block with two or three real coordinates, on boxes."""
     reaches = _reaches(block)
-    edges = []
-    for j, reach in enumerate(reaches):
-        kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if [v for v, _ in k.terms] == [-1 - j]]
-        places = np.unique([float(-k.constant / k.terms[0][1]) for k in kinks] or [0.5 * (reach.low + reach.high)])
-        low, high = np.array([min(reach.low, places[0] - block.scale)]), np.array([max(reach.high, places[-1] + block.scale)])
-        edges.append(np.unique(with_tails(places[None, :], low, high, 4 * block.scale)[0]))
+    edges = tuple(_axis_edges(block, j, reach) for j, reach in enumerate(reaches))
     beyond = math.fsum(r.beyond for r in reaches)
-    return Boxes(lambda y: densities(block, y), tuple(edges), (beyond, beyond), _ratio_bounds(block))
+    return Boxes(lambda y: densities(block, y), edges, (beyond, beyond), _ratio_bounds(block))
+
+
+def _axis_edges(block: Block, j: int, reach: _Reach) -> Floats:
+    """Where boxes begin along one coordinate: the kinks across it, and steps to both ends."""
+    kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if [v for v, _ in k.terms] == [-1 - j]]
+    places = np.unique([float(-k.constant / k.terms[0][1]) for k in kinks] or [0.5 * (reach.low + reach.high)])
+    low, high = np.array([min(reach.low, places[0] - block.scale)]), np.array([max(reach.high, places[-1] + block.scale)])
+    return np.unique(with_tails(places[None, :], low, high, 4 * block.scale)[0])
+
+
+def _fibres(block: Block, steps: LastStep) -> Fibres:
+    """The last coordinates in closed form, the others on panels."""
+
+    def whole() -> CellSource:
+        if block.dimension > _MOST_REAL:
+            raise _too_many(block)
+        return _boxes(block)
+
+    reaches = [_reach(block, j) for j in steps.others]
+    edges = tuple(_axis_edges(block, j, r) for j, r in zip(steps.others, reaches, strict=True))
+    beyond = math.fsum(r.beyond for r in reaches)
+    return Fibres(steps.fibre, edges, (beyond, beyond), whole)
 
 
 # -- Gaussian noise ----------------------------------------------------------------------------------------------------
