@@ -36,6 +36,7 @@ from dpest.numerics.linear import identities
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 OtherOutputs: TypeAlias = Sequence[tuple[int, Linear]]  # the other outputs, by position
+_Curved: TypeAlias = Quotient | Product | Function | Rounded  # what makes a value that is not affine
 FunctionName: TypeAlias = tuple[Any, ...]  # a function of other outputs, equal for equal functions
 
 
@@ -105,9 +106,10 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
     """The ways in which an output can be undone with the others, and what is left."""
     whole = linear(x)
     for node, c in whole.terms:
-        name = _of_node(node, others) if isinstance(node, Quotient | Product | Function | Rounded) else None
+        name = _of_node(node, others) if isinstance(node, _Curved) else None
         if name is not None:
             yield Beside(Undoing.PLUS, ("sum", ((name, c),), ZERO), ONE, ZERO), simplified(combine(whole, linear(node), -c))
+    yield from _cancelled(whole, others)
     if len(whole.terms) != 1:
         return
     ((node, c),) = whole.terms
@@ -120,6 +122,20 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
         name = _named(linear(node.right), others)
         if name is not None:
             yield Beside(Undoing.OVER, name, c, whole.constant), node.left
+
+
+def _cancelled(whole: Linear, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
+    """Multiples of another output that take a term off which is not linear: both ends of an interval give its middle."""
+    own = {id(node): c for node, c in whole.terms if isinstance(node, _Curved)}
+    if len(own) == len(whole.terms):
+        return
+    for place, other in others:
+        shared = {id(node): c for node, c in other.terms if isinstance(node, _Curved)}
+        if not shared or not shared.keys() <= own.keys():
+            continue
+        for factor in dict.fromkeys(own[i] / c for i, c in shared.items()):
+            step = Beside(Undoing.PLUS, ("outputs", ((place, factor),), ZERO), ONE, ZERO)
+            yield step, simplified(combine(whole, other, -factor))
 
 
 def _never_zero(x: Any) -> bool:
@@ -195,11 +211,39 @@ def combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rati
 
 
 def _node_key(node: Any) -> Any:
-    """Equal for nodes that have one value: `y // 10` and the floor in `y % 10` are made apart."""
-    if not isinstance(node, Rounded):
-        return id(node)
-    inner = linear(node.value)
-    return node.rounding, tuple((id(n), c) for n, c in inner.terms), inner.constant
+    """Equal for nodes of one value that are made apart: `y // 10` and the floor in `y % 10`, a root that is written twice."""
+    if not is_node(node):
+        return "number", node
+    match node:
+        case Linear(terms=terms, constant=constant):
+            return "sum", frozenset((_node_key(n), c) for n, c in terms), constant
+        case Rounded(rounding=rounding, value=value):
+            return rounding, _node_key(linear(value))
+        case Function(function=function, value=value):
+            return function, _node_key(linear(value))
+        case Product(left=left, right=right) | Quotient(left=left, right=right):
+            return type(node), _node_key(linear(left)), _node_key(linear(right))
+        case Extreme(pick=pick, values=values):
+            return pick, tuple(_node_key(linear(v)) for v in values)
+    return id(node)
+
+
+def written_once(row: Sequence[Any]) -> list[Any]:
+    """The outputs of one path, with one node for each value that is written several times in their sums."""
+    known: dict[Any, Any] = {}
+    out = []
+    for x in row:
+        whole = linear(x) if is_node(x) else Linear((), ZERO)
+        curved = {id(node): _node_key(node) for node, _ in whole.terms if isinstance(node, _Curved)}
+        terms = [(known.setdefault(curved[id(n)], n) if id(n) in curved else n, c) for n, c in whole.terms]
+        if all(n is m for (n, _), (m, _) in zip(terms, whole.terms, strict=True)):
+            out.append(x)
+            continue
+        total = Linear((), whole.constant)
+        for node, c in terms:
+            total = combine(total, linear(node), c)
+        out.append(simplified(total))
+    return out
 
 
 def _words(name: FunctionName, outputs: Callable[[int], str]) -> str:

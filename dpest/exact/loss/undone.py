@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from dpest.exact.loss.beside import Beside, others_in, undone_beside
+from dpest.exact.loss.beside import Beside, others_in, undone_beside, written_once
 from dpest.exact.loss.squares import in_squares_of_outputs
 from dpest.inputs.shown import show
 from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Rounded, Where, is_node, linear, scaled
@@ -88,7 +88,7 @@ def _all_taken(rows: list[list[Any]]) -> dict[int, Taken]:
     for place in places:
         replaced(place, *_peeled([row[place] for row in rows]))
     if len(places) > 1:
-        rows[:] = [in_squares_of_outputs(row) for row in rows]
+        rows[:] = [in_squares_of_outputs(written_once(row)) for row in rows]
     waiting = [place for place in reversed(places) if len(places) > 1 and any(_depends(row[place]) for row in rows)]
     while waiting:
         place, found = next(((i, found) for i in waiting if (found := undone_beside(rows, i)) is not None), (0, None))
