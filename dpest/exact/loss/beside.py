@@ -118,7 +118,7 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
             name = _named(linear(by), others)
             if name is not None:
                 yield Beside(Undoing.TIMES, name, c, whole.constant), _where_not_zero(by, value)
-    elif isinstance(node, Quotient) and is_node(node.left) and _never_zero(node.right):
+    elif isinstance(node, Quotient) and is_node(node.left) and never_zero(node.right):
         name = _named(linear(node.right), others)
         if name is not None:
             yield Beside(Undoing.OVER, name, c, whole.constant), node.left
@@ -138,8 +138,9 @@ def _cancelled(whole: Linear, others: OtherOutputs) -> Iterator[tuple[Beside, An
             yield step, simplified(combine(whole, other, -factor))
 
 
-def _never_zero(x: Any) -> bool:
-    if is_smooth(x):
+def never_zero(x: Any) -> bool:
+    """Whether a value is zero with probability zero."""
+    if is_smooth(x) or (isinstance(x, Quotient) and _number(x.left) and x.left):
         return True
     low, high = span(x)
     return (low is not None and low > 0) or (high is not None and high < 0)
@@ -147,7 +148,7 @@ def _never_zero(x: Any) -> bool:
 
 def _where_not_zero(by: Any, value: Any) -> Any:
     """0 * value tells nothing of the value; a product is zero where one of its sides is."""
-    if _never_zero(by):
+    if never_zero(by):
         return value
     whole = linear(by)
     if len(whole.terms) == 1 and not whole.constant and isinstance(whole.terms[0][0], Product):
@@ -196,11 +197,11 @@ def _of_node(node: Any, others: OtherOutputs) -> FunctionName | None:
 
 def combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rational], ...], Rational] | None:
     """The value as multiples of other outputs, by position, and a constant; None where it is none."""
-    met = {_node_key(n) for _, x in others for n, _ in x.terms}
-    if any(_node_key(n) not in met for n, _ in value.terms):
+    met = {node_key(n) for _, x in others for n, _ in x.terms}
+    if any(node_key(n) not in met for n, _ in value.terms):
         return None
     forms = [value, *(x for _, x in others)]
-    parts = [{_node_key(n): c for n, c in x.terms} for x in forms]
+    parts = [{node_key(n): c for n, c in x.terms} for x in forms]
     nodes = list(dict.fromkeys(key for part in parts for key in part))
     zero = next(iter(identities([[p.get(n, ZERO) for n in nodes] for p in parts])), None)
     if zero is None or not zero[0]:
@@ -210,21 +211,21 @@ def combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rati
     return tuple((place, c) for place, _, c in shares), constant
 
 
-def _node_key(node: Any) -> Any:
+def node_key(node: Any) -> Any:
     """Equal for nodes of one value that are made apart: `y // 10` and the floor in `y % 10`, a root that is written twice."""
     if not is_node(node):
         return "number", node
     match node:
         case Linear(terms=terms, constant=constant):
-            return "sum", frozenset((_node_key(n), c) for n, c in terms), constant
+            return "sum", frozenset((node_key(n), c) for n, c in terms), constant
         case Rounded(rounding=rounding, value=value):
-            return rounding, _node_key(linear(value))
+            return rounding, node_key(linear(value))
         case Function(function=function, value=value):
-            return function, _node_key(linear(value))
+            return function, node_key(linear(value))
         case Product(left=left, right=right) | Quotient(left=left, right=right):
-            return type(node), _node_key(linear(left)), _node_key(linear(right))
+            return type(node), node_key(linear(left)), node_key(linear(right))
         case Extreme(pick=pick, values=values):
-            return pick, tuple(_node_key(linear(v)) for v in values)
+            return pick, tuple(node_key(linear(v)) for v in values)
     return id(node)
 
 
@@ -234,7 +235,7 @@ def written_once(row: Sequence[Any]) -> list[Any]:
     out = []
     for x in row:
         whole = linear(x) if is_node(x) else Linear((), ZERO)
-        curved = {id(node): _node_key(node) for node, _ in whole.terms if isinstance(node, _Curved)}
+        curved = {id(node): node_key(node) for node, _ in whole.terms if isinstance(node, _Curved)}
         terms = [(known.setdefault(curved[id(n)], n) if id(n) in curved else n, c) for n, c in whole.terms]
         if all(n is m for (n, _), (m, _) in zip(terms, whole.terms, strict=True)):
             out.append(x)

@@ -182,9 +182,15 @@ def test_two_quotients_of_two_pairs_fix_no_direction():
     assert dpest.estimate(fixed, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
     assert dpest.estimate(loose, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
 
-    def never(x, rng: np.random.Generator):
+    def twice(x, rng: np.random.Generator):
         a, b, c = (v + rng.laplace(0, 1) for v in x)
         return a / b, (a + b) / (a + b + c) + a / b
+
+    assert dpest.estimate(twice, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
+
+    def never(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, (a + b) / (a + b + c) + b / a
 
     with pytest.raises(ExactRefused):
         dpest.estimate(never, ([3, 2, 5], [3, 2, 6]), method="exact")
