@@ -21,6 +21,7 @@ from benchmarks.coverage import (
     sampled,
     selection,
     statistic,
+    steps,
     thresholds,
 )
 from benchmarks.coverage.case import Case
@@ -42,6 +43,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Proportions and directions": proportions.CASES,
     "From a fourth list": rounds.CASES,
     "Quantiles and p-values": distributions.CASES,
+    "Steps, intervals and shares": steps.CASES,
     "Broken on purpose": broken.CASES,
 }
 
