@@ -36,7 +36,7 @@ from dpest.numerics.linear import identities
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 OtherOutputs: TypeAlias = Sequence[tuple[int, Linear]]  # the other outputs, by position
-_Curved: TypeAlias = Quotient | Product | Function | Rounded  # what makes a value that is not affine
+Curved: TypeAlias = Quotient | Product | Function | Rounded  # what makes a value that is not affine
 FunctionName: TypeAlias = tuple[Any, ...]  # a function of other outputs, equal for equal functions
 
 
@@ -106,7 +106,7 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
     """The ways in which an output can be undone with the others, and what is left."""
     whole = linear(x)
     for node, c in whole.terms:
-        name = _of_node(node, others) if isinstance(node, _Curved) else None
+        name = _of_node(node, others) if isinstance(node, Curved) else None
         if name is not None:
             yield Beside(Undoing.PLUS, ("sum", ((name, c),), ZERO), ONE, ZERO), simplified(combine(whole, linear(node), -c))
     yield from _cancelled(whole, others)
@@ -126,11 +126,11 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
 
 def _cancelled(whole: Linear, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
     """Multiples of another output that take a term off which is not linear: both ends of an interval give its middle."""
-    own = {id(node): c for node, c in whole.terms if isinstance(node, _Curved)}
+    own = {id(node): c for node, c in whole.terms if isinstance(node, Curved)}
     if len(own) == len(whole.terms):
         return
     for place, other in others:
-        shared = {id(node): c for node, c in other.terms if isinstance(node, _Curved)}
+        shared = {id(node): c for node, c in other.terms if isinstance(node, Curved)}
         if not shared or not shared.keys() <= own.keys():
             continue
         for factor in dict.fromkeys(own[i] / c for i, c in shared.items()):
@@ -197,11 +197,11 @@ def _of_node(node: Any, others: OtherOutputs) -> FunctionName | None:
 
 def combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rational], ...], Rational] | None:
     """The value as multiples of other outputs, by position, and a constant; None where it is none."""
-    met = {node_key(n) for _, x in others for n, _ in x.terms}
-    if any(node_key(n) not in met for n, _ in value.terms):
+    met = {_node_key(n) for _, x in others for n, _ in x.terms}
+    if any(_node_key(n) not in met for n, _ in value.terms):
         return None
     forms = [value, *(x for _, x in others)]
-    parts = [{node_key(n): c for n, c in x.terms} for x in forms]
+    parts = [{_node_key(n): c for n, c in x.terms} for x in forms]
     nodes = list(dict.fromkeys(key for part in parts for key in part))
     zero = next(iter(identities([[p.get(n, ZERO) for n in nodes] for p in parts])), None)
     if zero is None or not zero[0]:
@@ -211,40 +211,12 @@ def combined(value: Linear, others: OtherOutputs) -> tuple[tuple[tuple[int, Rati
     return tuple((place, c) for place, _, c in shares), constant
 
 
-def node_key(node: Any) -> Any:
-    """Equal for nodes of one value that are made apart: `y // 10` and the floor in `y % 10`, a root that is written twice."""
-    if not is_node(node):
-        return "number", node
-    match node:
-        case Linear(terms=terms, constant=constant):
-            return "sum", frozenset((node_key(n), c) for n, c in terms), constant
-        case Rounded(rounding=rounding, value=value):
-            return rounding, node_key(linear(value))
-        case Function(function=function, value=value):
-            return function, node_key(linear(value))
-        case Product(left=left, right=right) | Quotient(left=left, right=right):
-            return type(node), node_key(linear(left)), node_key(linear(right))
-        case Extreme(pick=pick, values=values):
-            return pick, tuple(node_key(linear(v)) for v in values)
-    return id(node)
-
-
-def written_once(row: Sequence[Any]) -> list[Any]:
-    """The outputs of one path, with one node for each value that is written several times in their sums."""
-    known: dict[Any, Any] = {}
-    out = []
-    for x in row:
-        whole = linear(x) if is_node(x) else Linear((), ZERO)
-        curved = {id(node): node_key(node) for node, _ in whole.terms if isinstance(node, _Curved)}
-        terms = [(known.setdefault(curved[id(n)], n) if id(n) in curved else n, c) for n, c in whole.terms]
-        if all(n is m for (n, _), (m, _) in zip(terms, whole.terms, strict=True)):
-            out.append(x)
-            continue
-        total = Linear((), whole.constant)
-        for node, c in terms:
-            total = combine(total, linear(node), c)
-        out.append(simplified(total))
-    return out
+def _node_key(node: Any) -> Any:
+    """Equal for nodes that have one value: `y // 10` and the floor in `y % 10` are made apart."""
+    if not isinstance(node, Rounded):
+        return id(node)
+    inner = linear(node.value)
+    return node.rounding, tuple((id(n), c) for n, c in inner.terms), inner.constant
 
 
 def _words(name: FunctionName, outputs: Callable[[int], str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpest.exact.loss.beside import node_key
+from dpest.exact.loss.same_value import ValueNumbers
 from dpest.lang.nodes import Function, Linear, Product, Quotient, combine, is_node, linear, simplified
 from dpest.numerics.elementary import Kind
 from dpest.numerics.rationals import ONE, ZERO
@@ -29,11 +29,12 @@ class _Share:
 def in_differences(row: Sequence[Any]) -> list[Any]:
     """The outputs of one path, with all shares of one sum of exponentials written in differences of the exponents."""
     out = list(row)
-    groups: dict[Any, list[_Share]] = {}
+    groups: dict[int, list[_Share]] = {}
+    numbers = ValueNumbers()
     for place, x in enumerate(row):
-        share = _share(place, x)
+        share = _share(place, x, numbers)
         if share is not None:
-            groups.setdefault(node_key(linear(x.right)), []).append(share)
+            groups.setdefault(numbers.of(x.right), []).append(share)
     for shares in groups.values():
         _, exponents = _exponents(linear(row[shares[0].place].right))
         if len({s.own for s in shares}) == len(shares) >= len(exponents) - 1:  # together, all shares are 1
@@ -42,7 +43,7 @@ def in_differences(row: Sequence[Any]) -> list[Any]:
     return out
 
 
-def _share(place: int, x: Any) -> _Share | None:
+def _share(place: int, x: Any, numbers: ValueNumbers) -> _Share | None:
     if not isinstance(x, Quotient):
         return None
     below, top = linear(x.right), linear(x.left)
@@ -53,8 +54,8 @@ def _share(place: int, x: Any) -> _Share | None:
         return _Share(place, len(below.terms)) if top.constant == below.constant == ONE else None
     if len(top.terms) != 1 or top.constant or top.terms[0][1] != 1:
         return None
-    key = node_key(top.terms[0][0])
-    found = [i for i, (node, _) in enumerate(below.terms) if node_key(node) == key]
+    own = numbers.of(top.terms[0][0])
+    found = [i for i, (node, _) in enumerate(below.terms) if numbers.of(node) == own]
     return _Share(place, found[0]) if found else None
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from dpest.exact.loss.beside import Beside, never_zero, others_in, undone_beside, written_once
+from dpest.exact.loss.beside import Beside, never_zero, others_in, undone_beside
 from dpest.exact.loss.exponential_shares import in_differences
+from dpest.exact.loss.same_value import written_once
 from dpest.exact.loss.squares import in_squares_of_outputs
 from dpest.inputs.shown import show
 from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Rounded, Where, is_node, linear, scaled

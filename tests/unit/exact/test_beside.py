@@ -13,6 +13,7 @@ from scipy import stats
 import dpest
 from dpest.errors import DpestError
 from dpest.exact.loss.beside import Beside, FunctionName, Undoing, others_in
+from dpest.exact.loss.same_value import ValueNumbers
 from dpest.lang.nodes import Pick
 from dpest.numerics.elementary import EXP
 from dpest.numerics.rationals import ONE, ZERO, exact
@@ -312,3 +313,13 @@ def test_an_interval_that_is_written_twice() -> None:
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     truth = math.log((1 - 0.5 * math.exp(-0.05)) / (0.5 * math.exp(-0.45)))  # of the end at 0.1
     assert (found.lower, found.upper) == (pytest.approx(truth, abs=1e-9), pytest.approx(truth, abs=1e-9))
+
+
+def test_a_long_chain_of_shared_values_is_numbered_in_no_time() -> None:
+    """Each value is used twice by the next one: written out, the last one would have 2^60 parts."""
+    x: Any = dpest.laplace(1)
+    for _ in range(60):
+        x = 0.5 * x + np.tanh(x)
+    numbers = ValueNumbers()
+    assert numbers.of((x + np.exp(x)).node) == numbers.of((x + np.exp(x)).node)
+    assert numbers.of(np.exp(x).node) != numbers.of(np.exp(x + 1).node)
