@@ -23,6 +23,7 @@ from benchmarks.coverage import (
     selection,
     sketches,
     statistic,
+    steps,
     thresholds,
 )
 from benchmarks.coverage.case import Case
@@ -46,6 +47,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Quantiles and p-values": distributions.CASES,
     "In the idiom of libraries": libraries.CASES,
     "Samplers and sketches": sketches.CASES,
+    "Steps, intervals and shares": steps.CASES,
     "Broken on purpose": broken.CASES,
 }
 
