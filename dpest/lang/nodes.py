@@ -342,35 +342,56 @@ def selected(condition: Any, yes: Any, no: Any) -> Any:
 
 def is_whole_as_written(node: Any) -> bool:
     """Whether a value is a whole number in the author's own arithmetic too: (0.1 * k) / 0.1 need not be."""
-    if isinstance(node, Linear) and node.written is not None:
-        function, operands = node.written
-        if function is selected:
-            return all(is_whole_as_written(x) for x in operands[1:])
-        exact_call = function in (operator.add, operator.sub, operator.mul, operator.neg, operator.mod)
-        return exact_call and all(is_whole_as_written(x) for x in operands)
-    if isinstance(node, Rounded):
-        return True
-    return is_integral(node)
+    waiting, seen = [node], set()
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen:  # sums are long, and what they are made of comes again and again
+            continue
+        if not isinstance(x, Linear) or x.written is None:
+            if not isinstance(x, Rounded) and not is_integral(x):
+                return False
+            continue
+        seen.add(id(x))
+        function, operands = x.written
+        if function is not selected and function not in (operator.add, operator.sub, operator.mul, operator.neg, operator.mod):
+            return False
+        waiting += operands[1:] if function is selected else operands
+    return True
 
 
 def is_integral(node: Any) -> bool:
     """Whether a value can only be a whole number (a bool counts as 0 or 1)."""
+    waiting, seen = [node], set()
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen and type(x) in _NODE_TYPES:
+            continue
+        seen.add(id(x))
+        parts = _whole_where(x)
+        if parts is None:
+            return False
+        waiting += parts
+    return True
+
+
+def _whole_where(node: Any) -> tuple[Any, ...] | None:
+    """The values that must be whole numbers for a value to be one; None where it need not be one."""
     match node:
         case Draw(law=law):
-            return law.discrete and bool(getattr(law, "integral", False))
+            return () if law.discrete and getattr(law, "integral", False) else None
         case Linear(terms=terms, constant=constant):
-            return constant.denominator == 1 and all(c.denominator == 1 and is_integral(n) for n, c in terms)
-        case Rounded() | ArgExtreme() | Compare() | Not() | All():
-            return True
+            whole = constant.denominator == 1 and all(c.denominator == 1 for _, c in terms)
+            return tuple(n for n, _ in terms) if whole else None
+        case Rounded() | ArgExtreme() | Compare() | Not() | All() | Ranked(place=True):
+            return ()
         case Where(yes=yes, no=no):
-            return is_integral(yes) and is_integral(no)
-        case Ranked(place=True):
-            return True
+            return yes, no
         case Extreme(values=values) | Ranked(values=values):
-            return all(is_integral(v) for v in values)
+            return values
         case Product(left=left, right=right):
-            return is_integral(left) and is_integral(right)
+            return left, right
         case Quotient() | Function() | Apply():
-            return False
+            return None
         case _:
-            return isinstance(node, int | bool) or (isinstance(node, float) and math.isfinite(node) and node.is_integer())
+            plain = isinstance(node, int | bool) or (isinstance(node, float) and math.isfinite(node) and node.is_integer())
+            return () if plain else None

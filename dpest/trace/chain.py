@@ -261,11 +261,12 @@ class _Following:
             spend_steps(2 + run.called // 8)
             if run.rounded_off:  # a table that is looked up again and again: its rounding adds up
                 raise ExactRefused("a table of probabilities in a loop does not add up to 1")
-            left_out = float(np.logaddexp(left_out, run.log_left_out))
+            rare = run.log_mass < math.log(_LEAST)  # a probability that doubles do not hold: left out, wherever it leads
+            left_out = float(np.logaddexp(left_out, np.logaddexp(run.log_left_out, run.log_mass if rare else -math.inf)))
+            if rare:
+                continue
             end = self._end(run, output, mass * math.exp(run.log_mass))
             before, off = ways.get(end, (0.0, 0.0))
-            if -math.inf < run.log_mass < math.log(_LEAST):
-                raise ExactRefused("a way is less likely than the smallest floating-point number")
             ways[end] = before + math.exp(run.log_mass), max(off, _off(run.steps[len(start.steps) :]))
             if len(self.outputs) > self.size.states or len(pending) > self.size.states:
                 raise BudgetExceeded(f"the mechanism has more than {self.size.states} outputs")

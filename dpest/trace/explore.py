@@ -303,7 +303,7 @@ class _PathSearch:
         self.runs += 1
         branch = self.next()
         soft = replace(self.limits, depth=min(self.limits.depth, branch.forks + 4 * few * FEW_PATHS)) if few else self.limits
-        if self.runs <= soft.tries and soft.forks < soft.tries:
+        if self.runs <= soft.tries and soft.forks < soft.tries and not self.cycles:
             soft = replace(soft, forks=soft.tries)
         run = self.make(branch, self.pending, soft, rewrite, self.together, self.pool)
         waiting = len(self.pending)

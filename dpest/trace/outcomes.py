@@ -11,16 +11,20 @@ import builtins
 import inspect
 import random
 import secrets
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+from dpest.lang.generators.swap import NAMES
 from dpest.trace.source import FunctionNode, node_of
 
 _MOST = 256  # values of one expression
 _DEEPEST = 16  # calls inside calls
 _TRUTHS: frozenset[Any] = frozenset({False, True})
 _CLOSED = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)  # operations that give whole numbers of whole numbers
+_WHOLE_OF_DPEST = frozenset({"geometric", "integers", "bernoulli", "categorical"})
+_WHOLE_OF_GENERATORS = frozenset({"geometric", "integers", "binomial", "poisson", "randint", "randrange", "getrandbits"})
 _WHOLE = frozenset({"randrange", "randint", "getrandbits", "randbelow", "randbits"})
 _NOT_READ = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.comprehension, ast.Import, ast.ImportFrom, ast.Global,
@@ -118,13 +122,18 @@ class _Code:
     def _between(self, called: Any, args: list[ast.expr]) -> Returned:
         """min(high, max(low, x)) and its like, of a whole number."""
         for limit, inner in (args, args[::-1]):
-            match limit, inner:
-                case ast.Constant(value=int() as one), ast.Call(func=ast.Name(id=name), args=[first, second], keywords=[]):
-                    other = next((x.value for x in (first, second) if isinstance(x, ast.Constant)), None)
+            match inner:
+                case ast.Call(func=ast.Name(id=name), args=[first, second], keywords=[]):
+                    one, others = self._number(limit), [k for x in (first, second) if (k := self._number(x)) is not None]
                     opposite = self._called(name) is (max if called is min else min)
-                    if opposite and type(other) is int and abs(one - other) < _MOST and self.is_whole(inner):
-                        return frozenset(range(min(one, other), max(one, other) + 1))
+                    if one is not None and others and opposite and abs(one - others[0]) < _MOST and self.is_whole(inner):
+                        return frozenset(range(min(one, others[0]), max(one, others[0]) + 1))
         return None
+
+    def _number(self, x: ast.expr) -> int | None:
+        """A whole number that is written out, or that a name outside the function stands for."""
+        value = x.value if isinstance(x, ast.Constant) else self._called(x.id) if isinstance(x, ast.Name) else None
+        return value if type(value) is int else None
 
     # -- whole numbers --------------------------------------------------------------------------------------------------
 
@@ -143,9 +152,16 @@ class _Code:
                 return self._is_whole_name(name)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self._is_whole_call(self._called(name), args)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)):
-                return self._called(owner) in (random, secrets) and name in _WHOLE
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name), keywords=keywords):
+                return name in self._whole_methods(owner) and not any(k.arg in (None, "size") for k in keywords)
         return False
+
+    def _whole_methods(self, owner: str) -> frozenset[str]:
+        """The methods of a module or a generator that give whole numbers."""
+        if owner in self.whole and owner in NAMES and self._given(owner) == []:
+            return _WHOLE_OF_GENERATORS
+        called = self._called(owner)
+        return _WHOLE if called in (random, secrets) else _WHOLE_OF_DPEST if called is sys.modules["dpest"] else frozenset()
 
     def _is_whole_name(self, name: str) -> bool:
         if name in self.asked:

@@ -25,7 +25,7 @@ from dpest.trace.outputs import Flat
 _FEW = 8  # combinations of points: so many are followed one by one as quickly
 _MOST = 4096  # joint outcomes: more paths than that are no shorter way
 Vector = tuple[int, ...]
-Law = dict[Vector, float]  # ln of the probability of each joint outcome
+JointLaw = dict[Vector, float]  # ln of the probability of each joint outcome
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ def with_joint_sums(traced: Trace) -> Trace:
 
 
 def _path(path: Path) -> tuple[list[Path], float]:
-    sums = {k: s for k, leaf in enumerate(path.output.leaves) if is_node(leaf) and (s := _as_sum(leaf)) is not None}
+    random = {k: leaf for k, leaf in enumerate(path.output.leaves) if is_node(leaf)}
+    sums = {k: s for k, leaf in random.items() if len(random) > 1 and (s := _as_sum(leaf)) is not None}
     if len(sums) < 2:
         return [path], 0.0
     others = {id(d) for k, x in enumerate(path.output.leaves) if k not in sums for d in draws_of(x)} | in_conditions(path)
@@ -92,20 +93,20 @@ def _combinations(groups: Sequence[Sequence[Node]]) -> int:
     return math.prod(max(len(listed_points(n) or ()) for n in group) for group in groups)
 
 
-def _law(sums: Sequence[Linear], groups: Sequence[list[Node]]) -> tuple[Law, float] | None:
+def _law(sums: Sequence[Linear], groups: Sequence[list[Node]]) -> tuple[JointLaw, float] | None:
     """The joint law of the sums, and how far its logarithms may be off; None where the outcomes are too many."""
-    law: Law = {tuple(int(s.constant) for s in sums): 0.0}
+    law: JointLaw = {tuple(int(s.constant) for s in sums): 0.0}
     error, roundings = 0.0, 0
     for group in groups:
         try:
             outcomes, off = outcomes_of(group)
         except (BudgetExceeded, ExactRefused):
             return None
-        steps: Law = {}
+        steps: JointLaw = {}
         for values, log_p in outcomes.items():
             _add(steps, tuple(_part(s, group, values) for s in sums), log_p)
         error, roundings = error + off, roundings + 2 + 2 * len(steps)
-        longer: Law = {}
+        longer: JointLaw = {}
         for held, log_p in law.items():
             for step, log_q in steps.items():
                 _add(longer, tuple(map(int.__add__, held, step)), log_p + log_q)
@@ -122,14 +123,14 @@ def _part(whole: Linear, group: Sequence[Node], values: Sequence[Any]) -> int:
     return int(sum((c * of[id(n)] for n, c in whole.terms if id(n) in of), exact(0)))
 
 
-def _add(law: Law, key: Vector, log_p: float) -> None:
+def _add(law: JointLaw, key: Vector, log_p: float) -> None:
     """Adds a probability to a key's."""
     held = law.get(key, -math.inf)
     high, low = (held, log_p) if held > log_p else (log_p, held)
     law[key] = high + math.log1p(math.exp(low - high)) if low > -math.inf else high
 
 
-def _paths(path: Path, places: Sequence[int], sums: Sequence[_Sum], law: Law) -> Iterator[Path]:
+def _paths(path: Path, places: Sequence[int], sums: Sequence[_Sum], law: JointLaw) -> Iterator[Path]:
     """A path for each joint outcome."""
     draw, conditions = one_of(list(law.values()), "joint outcomes")
     for vector, told in zip(law, conditions, strict=True):
