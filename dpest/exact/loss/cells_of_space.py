@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Density, Factor, Indicator
 from dpest.exact.loss.blocks import Block, BlockLaw
+from dpest.exact.loss.cover import as_good_as
+from dpest.exact.loss.logs import Ends
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.numerics.simplex import Undecided, cheapest, hold_together
 
 _MOST_COORDINATES = 4  # with more, the programs are many, and each is large
-_MOST_CELLS = 24  # of one law: pairs of them are looked at
+_MOST_CELLS = 64  # of one law: pairs of them are looked at
 _MOST_SIGNS = 6  # absolute values that are added: each doubles the number of programs
 _PROGRAM_STEPS = 200  # of ten microseconds, for one program of a few rows
 _ROUNDING = 1e-12  # of logarithms of constants, which are floats
@@ -39,8 +41,11 @@ class _CellLaw:
     bounds: tuple[Expr, ...]
 
 
-def bounds_on_cells(block: Block) -> tuple[float, float] | None:
-    """At most the loss in both directions; None where the laws are of another kind, or there is too much to look at."""
+def bounds_on_cells(block: Block, reached: Ends) -> tuple[float, float] | None:
+    """At most the loss in both directions; None where the laws are of another kind, or there is too much to look at.
+
+    Losses that are `reached` already are no news: a cell that has no larger one is not looked at closely.
+    """
     if block.dimension > _MOST_COORDINATES:
         return None
     try:
@@ -49,7 +54,7 @@ def bounds_on_cells(block: Block) -> tuple[float, float] | None:
         return None
     if left is None or right is None:
         return None
-    return _largest(left, right), _largest(right, left)
+    return _largest(left, right, reached[0]), _largest(right, left, reached[1])
 
 
 def _cells(side: BlockLaw) -> list[_CellLaw] | None:
@@ -71,7 +76,7 @@ def _cells(side: BlockLaw) -> list[_CellLaw] | None:
                 cell = found
         else:
             out.append(cell)
-    return [cell for cell in out if _has_inside(cell.bounds)]
+    return [cell for cell in out if has_inside(cell.bounds)]
 
 
 def _with(cell: _CellLaw, factor: Factor, names: dict[int, int], often: int) -> _CellLaw | None:
@@ -103,17 +108,17 @@ def _named(e: Expr, names: dict[int, int]) -> Expr:
     return expr(((names[v], c) for v, c in e.terms), e.constant)
 
 
-def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
+def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> float:
     """At most ln of own over other, everywhere; infinite where it has no bound, or none is found."""
     try:
-        return _largest_of_all(own, other)
+        return _largest_of_all(own, other, reached)
     except Undecided:
         return math.inf
 
 
-def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float:
+def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> float:
     for a, b in itertools.combinations(own, 2):
-        if _has_inside((*a.bounds, *b.bounds)):
+        if has_inside((*a.bounds, *b.bounds)):
             raise Undecided  # two densities are added
     best = -math.inf
     for a in own:
@@ -121,9 +126,32 @@ def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw]) -> float
             return math.inf
         for b in other:
             bounds = (*a.bounds, *b.bounds)
-            if _has_inside(bounds):
-                best = max(best, _on_cell(a, b, bounds))
+            if has_inside(bounds):
+                at_most = _step_by_step(a, b, bounds)
+                best = max(best, at_most if as_good_as(reached, at_most) else _on_cell(a, b, bounds))
     return best
+
+
+def _step_by_step(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> float:
+    """At most the log ratio on one cell: |v| - |u| is at most |v - u|, for one draw after another."""
+    less, more = _without_common(a.sizes, b.sizes)
+    slope = plus(a.slope, b.slope, -1)
+    if slope.terms or len(less) != len(more):
+        return math.inf
+    total = slope.constant
+    for place, weight in less:
+        gaps = [(k, plus(v, place, -sign)) for k, (v, w) in enumerate(more) if w == weight for sign in (1, -1)]
+        if not gaps:
+            return math.inf
+        k, gap = min(gaps, key=lambda g: len(g[1].terms))
+        more.pop(k)
+        try:
+            ends = [_greatest(times(gap, sign), (), bounds) if gap.terms else sign * gap.constant for sign in (ONE, -ONE)]
+        except Undecided:
+            return math.inf
+        total += weight * max(abs(e) for e in ends if e is not None)
+    found = float(total) + a.constant - b.constant
+    return found + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(found))
 
 
 def _on_cell(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> float:
@@ -178,7 +206,7 @@ def _greatest(goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequenc
     return goal.constant - sum((c * x for c, x in zip(costs, found, strict=True)), ZERO)
 
 
-def _has_inside(bounds: Sequence[Expr]) -> bool:
+def has_inside(bounds: Sequence[Expr]) -> bool:
     """Whether a cell holds more than a boundary."""
     spend_steps(_PROGRAM_STEPS)
     return hold_together((dict(e.terms), e.constant, bool(e.terms)) for e in bounds)
@@ -186,7 +214,7 @@ def _has_inside(bounds: Sequence[Expr]) -> bool:
 
 def _is_covered(cell: Sequence[Expr], others: Sequence[Sequence[Expr]]) -> bool:
     """Whether a cell lies in the union of others, but for boundaries."""
-    if not _has_inside(cell):
+    if not has_inside(cell):
         return True
     if not others:
         return False

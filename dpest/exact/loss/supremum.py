@@ -95,7 +95,8 @@ def _searched_on_space(block: Block, worth: Ends, most: Ends) -> BothWays:
     found = on_space(block, worth, most)
     ways = zip((found.forward, found.backward), worth, most, strict=True)
     is_wanted = any(sup.lower < sup.upper and least < math.inf and not as_good_as(sup.lower, top) for sup, least, top in ways)
-    return capped(found, bounds_on_cells(block)) if is_wanted else found
+    reached = found.forward.lower, found.backward.lower
+    return capped(found, bounds_on_cells(block, reached)) if is_wanted else found
 
 
 def _known_support(block: Block, found: BothWays) -> BothWays:

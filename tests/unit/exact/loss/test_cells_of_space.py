@@ -56,6 +56,31 @@ def test_a_gradient_at_released_weights() -> None:
     _asked(mechanism, data, _largest(lambda d: gradient(d, 0.0), lambda d, y: gradient(d, -0.5 * y), data, 2.0))
 
 
+@pytest.mark.parametrize(
+    ("steps", "pair"),
+    [
+        (3, ([(1.0, 2.0), (0.5, -1.0)], [(1.0, 2.0), (0.5, 1.5)])),
+        (3, ([(1.0, 2.0)], [(1.0, 1.0)])),
+        (4, ([(1.0, 2.0)], [(1.0, 0.5)])),
+    ],
+)
+def test_several_gradients_at_released_weights(steps: int, pair: Any) -> None:
+    """Each gradient differs the most at weights that its noise can reach: the losses of the steps add up (closed form)."""
+
+    def mechanism(rows):
+        w, out = 0.0, []
+        for _ in range(steps):
+            w = w - 0.5 * (sum(np.clip((w * x - y) * x, -1, 1) for x, y in rows) + dpest.laplace(2.0))
+            out.append(w)
+        return out
+
+    def gap(w: Any) -> Any:
+        first, second = (sum(np.clip((w * x - y) * x, -1, 1) for x, y in rows) for rows in pair)
+        return np.abs(first - second)
+
+    _asked(mechanism, pair, float(gap(0.0) + (steps - 1) * gap(np.linspace(-9, 9, 3601)).max()) / 2)
+
+
 def test_a_sum_clipped_at_a_released_bound() -> None:
     def mechanism(data):
         bound = max(data) + dpest.laplace(2.0)
@@ -179,8 +204,8 @@ def _line(law: Any, weight: float, offset: float = 0.0) -> _CellLaw:
     ],
 )
 def test_the_largest_ratio_of_cells(own: list[_CellLaw], other: list[_CellLaw], truth: float) -> None:
-    assert largest_ratio(own, other) == pytest.approx(truth, abs=1e-10)
-    assert largest_ratio(own, other) >= truth
+    assert largest_ratio(own, other, -math.inf) == pytest.approx(truth, abs=1e-10)
+    assert largest_ratio(own, other, -math.inf) >= truth
 
 
 def test_factors_that_are_numbers_or_of_another_kind() -> None:
