@@ -13,7 +13,7 @@ import random
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from dpest.lang.generators.swap import NAMES
@@ -34,7 +34,9 @@ Returned = frozenset[Any] | None
 
 
 def outcomes(function: Any, args: Sequence[Any]) -> Returned:
-    """Every value that a function may return for arguments like these; None where that cannot be seen."""
+    """Every value that a function or method may return for arguments like these; None where that cannot be seen."""
+    if type(function) is MethodType:
+        function, args = function.__func__, (function.__self__, *args)
     if type(function) is not FunctionType:
         return None
     return _Code(function, [type(x) in (int, bool) for x in args], ()).returned()

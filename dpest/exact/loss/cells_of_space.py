@@ -3,7 +3,7 @@
 A release that depends on an earlier one (a gradient at the last weights, a sum clipped at a released bound) has cases by what
 was released, and in each of them the outputs fix all of the noise. With Laplace, exponential and uniform noise the log ratio is
 then piecewise linear: on each cell it is a sum of absolute values less another one, whose largest value is that of finitely
-many linear programs, one for each choice of signs in the first sum. They are solved in rational arithmetic.
+many linear programs, one for each choice of signs in the first sum. They are solved in rational arithmetic, and say where it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Density, Factor, Indicator
@@ -41,7 +41,15 @@ class _CellLaw:
     bounds: tuple[Expr, ...]
 
 
-def bounds_on_cells(block: Block, reached: Ends) -> tuple[float, float] | None:
+@dataclass(frozen=True)
+class Highest:
+    """The most that a log ratio is anywhere, and where; no place where that is reached already, or nothing is known."""
+
+    value: float
+    at: tuple[float, ...] = ()
+
+
+def highest_on_cells(block: Block, reached: Ends) -> tuple[Highest, Highest] | None:
     """At most the loss in both directions; None where the laws are of another kind, or there is too much to look at.
 
     Losses that are `reached` already are no news: a cell that has no larger one is not looked at closely.
@@ -54,7 +62,12 @@ def bounds_on_cells(block: Block, reached: Ends) -> tuple[float, float] | None:
         return None
     if left is None or right is None:
         return None
-    return _largest(left, right, reached[0]), _largest(right, left, reached[1])
+    forward, backward = _largest(left, right, reached[0]), _largest(right, left, reached[1])
+    return _placed(forward, block.dimension), _placed(backward, block.dimension)
+
+
+def _placed(top: _Top, dimension: int) -> Highest:
+    return Highest(top.value, tuple(float(top.at.get(-1 - i, ZERO)) for i in range(dimension)) if top.at else ())
 
 
 def _cells(side: BlockLaw) -> list[_CellLaw] | None:
@@ -108,28 +121,36 @@ def _named(e: Expr, names: dict[int, int]) -> Expr:
     return expr(((names[v], c) for v, c in e.terms), e.constant)
 
 
-def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> float:
+@dataclass(frozen=True)
+class _Top:
+    """A largest value, and the numbers at which it is attained, by name."""
+
+    value: float
+    at: dict[int, Rational] = field(default_factory=dict)
+
+
+def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> _Top:
     """At most ln of own over other, everywhere; infinite where it has no bound, or none is found."""
     try:
         return _largest_of_all(own, other, reached)
     except Undecided:
-        return math.inf
+        return _Top(math.inf)
 
 
-def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> float:
+def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> _Top:
     for a, b in itertools.combinations(own, 2):
         if has_inside((*a.bounds, *b.bounds)):
             raise Undecided  # two densities are added
-    best = -math.inf
+    tops = [_Top(-math.inf)]
     for a in own:
         if not _is_covered(a.bounds, [b.bounds for b in other]):
-            return math.inf
+            return _Top(math.inf)
         for b in other:
             bounds = (*a.bounds, *b.bounds)
             if has_inside(bounds):
                 at_most = _step_by_step(a, b, bounds)
-                best = max(best, at_most if as_good_as(reached, at_most) else _on_cell(a, b, bounds))
-    return best
+                tops.append(_Top(at_most) if as_good_as(reached, at_most) else _on_cell(a, b, bounds))
+    return max(tops, key=lambda top: top.value)
 
 
 def _step_by_step(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> float:
@@ -146,31 +167,30 @@ def _step_by_step(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> float:
         k, gap = min(gaps, key=lambda g: len(g[1].terms))
         more.pop(k)
         try:
-            ends = [_greatest(times(gap, sign), (), bounds) if gap.terms else sign * gap.constant for sign in (ONE, -ONE)]
+            ends = [_greatest(times(gap, sign), (), bounds) for sign in (ONE, -ONE)] if gap.terms else [(abs(gap.constant), {})]
         except Undecided:
             return math.inf
-        total += weight * max(abs(e) for e in ends if e is not None)
+        total += weight * max(end[0] for end in ends if end is not None)
     found = float(total) + a.constant - b.constant
     return found + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(found))
 
 
-def _on_cell(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> float:
-    """The largest log ratio on one cell."""
+def _on_cell(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> _Top:
+    """The largest log ratio on one cell, rounded up, and where it is."""
     less, more = _without_common(a.sizes, b.sizes)
     if len(more) > _MOST_SIGNS:
         raise Undecided
     slope = plus(a.slope, b.slope, -1)
     constant = a.constant - b.constant
-    values = []
+    found = []
     for signs in itertools.product((ONE, -ONE), repeat=len(more)):
         goal = slope
         for (place, weight), sign in zip(more, signs, strict=True):
             goal = plus(goal, place, sign * weight)
-        value = _greatest(goal, less, bounds)
-        if value is not None:
-            values.append(float(value))
-    top = max(values)
-    return top + constant + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(top))
+        found.append(_greatest(goal, less, bounds))
+    value, at = max((x for x in found if x is not None), key=lambda x: x[0])
+    top = float(value)
+    return _Top(top + constant + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(top)), at)
 
 
 def _without_common(
@@ -188,8 +208,10 @@ def _upright(size: tuple[Expr, Rational]) -> tuple[Expr, Rational]:
     return times(place, 1 / lead), weight * abs(lead)
 
 
-def _greatest(goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequence[Expr]) -> Rational | None:
-    """The largest value of goal - sum of weight * |place| on a cell; None where the cell is empty."""
+def _greatest(
+    goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequence[Expr]
+) -> tuple[Rational, dict[int, Rational]] | None:
+    """The largest value of goal - sum of weight * |place| on a cell, and where it is; None where the cell is empty."""
     spend_steps(_PROGRAM_STEPS)
     names = sorted({v for e in (goal, *bounds, *(p for p, _ in less)) for v, _ in e.terms})
     at = {v: i for i, v in enumerate(names)}
@@ -203,7 +225,7 @@ def _greatest(goal: Expr, less: Sequence[tuple[Expr, Rational]], bounds: Sequenc
     found = cheapest(costs, [None] * (d + len(less)), rows)
     if found is None:
         return None
-    return goal.constant - sum((c * x for c, x in zip(costs, found, strict=True)), ZERO)
+    return goal.constant - sum((c * x for c, x in zip(costs, found, strict=True)), ZERO), dict(zip(names, found, strict=False))
 
 
 def has_inside(bounds: Sequence[Expr]) -> bool:
