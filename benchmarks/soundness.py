@@ -35,8 +35,9 @@ ORACLES = {
     "rewritten": "the same program written otherwise: brackets must meet",
     "arrays": "enumeration in fractions, on NumPy's own arrays and numbers",
     "tails": "closed forms of tails, at 600 digits",
+    "tries": "closed forms of rounds, at 600 digits",
 }
-SHARES = {"discrete": 5, "loops": 1, "one": 4, "two": 3, "post": 4, "rewritten": 3, "arrays": 3, "tails": 2}
+SHARES = {"discrete": 5, "loops": 1, "one": 4, "two": 3, "post": 4, "rewritten": 3, "arrays": 3, "tails": 2, "tries": 1}
 
 
 @dataclass(frozen=True)

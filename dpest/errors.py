@@ -12,6 +12,7 @@
     |   +-- NotReplayable        two runs with the same decisions differ: hidden randomness or state
     |   |   +-- TraceMismatch    on plain numbers it does something else than its trace says
     |   +-- RandomTruth          `if` on a random value outside a trace (also a TypeError)
+    |   |   +-- NoText           its text was asked for
     |   +-- UnsupportedOperation a function that cannot be traced, such as math.gamma of a random value (also a TypeError)
     +-- ExactRefused        exact inference does not cover this structure; the message says which part
     |   +-- BudgetExceeded  it would, but not within the path or width budget
@@ -71,6 +72,10 @@ class TraceMismatch(NotReplayable):
 
 class RandomTruth(MechanismError, TypeError):
     """A random value was used as a plain bool, index or number where it cannot be."""
+
+
+class NoText(RandomTruth):
+    """The text of a random value was asked for."""
 
 
 class UnsupportedOperation(MechanismError, TypeError):

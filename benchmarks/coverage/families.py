@@ -12,6 +12,7 @@ from benchmarks.coverage import (
     everyday,
     habits,
     idioms,
+    libraries,
     linear,
     local,
     noise,
@@ -20,7 +21,9 @@ from benchmarks.coverage import (
     rounds,
     sampled,
     selection,
+    sketches,
     statistic,
+    steps,
     thresholds,
 )
 from benchmarks.coverage.case import Case
@@ -42,6 +45,9 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Proportions and directions": proportions.CASES,
     "From a fourth list": rounds.CASES,
     "Quantiles and p-values": distributions.CASES,
+    "In the idiom of libraries": libraries.CASES,
+    "Samplers and sketches": sketches.CASES,
+    "Steps, intervals and shares": steps.CASES,
     "Broken on purpose": broken.CASES,
 }
 

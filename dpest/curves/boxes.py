@@ -105,7 +105,7 @@ class Boxes:
 
 def _box(densities: Densities, low: Floats, high: Floats) -> _KnownBoxes:
     count, d = low.shape
-    nodes, weights, to_coefficients = _rule(_ORDERS[d])
+    nodes, weights, to_coefficients = rule(_ORDERS[d])
     half = 0.5 * (high - low)
     grids = np.stack([g.ravel() for g in np.meshgrid(*([nodes] * d), indexing="ij")], axis=1)
     x = (low + half)[:, None, :] + half[:, None, :] * grids[None]
@@ -120,20 +120,22 @@ def _box(densities: Densities, low: Floats, high: Floats) -> _KnownBoxes:
     return _KnownBoxes(low, high, p, q, slack, ends[0], ends[1], axis, np.asarray(slack > 1e-10))
 
 
-def _rule(order: int) -> tuple[Floats, Floats, Floats]:
+def rule(order: int) -> tuple[Floats, Floats, Floats]:
+    """Nodes and weights of a Gauss rule, and the matrix that makes Legendre coefficients of values at its nodes."""
     nodes, weights = np.polynomial.legendre.leggauss(order)
     vander = np.polynomial.legendre.legvander(nodes, order - 1)
     return nodes, weights, (vander * weights[:, None]).T * (np.arange(order)[:, None] + 0.5)
 
 
-def _coefficients(values: Floats, matrix: Floats) -> Floats:
+def coefficients(values: Floats, matrix: Floats) -> Floats:
+    """The Legendre coefficients of values on the nodes of each box, along all axes."""
     out = values
     for axis in range(1, values.ndim):
         out = np.moveaxis(np.tensordot(out, matrix, axes=([axis], [1])), -1, axis)
     return np.asarray(out)
 
 
-def _tails(c: Floats) -> Floats:
+def last_coefficients(c: Floats) -> Floats:
     """For each axis, the sum of the last two slices of the coefficients."""
     out = []
     for axis in range(1, c.ndim):
@@ -148,7 +150,7 @@ def _mass(logs: Floats, error: Floats, volume: Floats, weights: Floats, matrix: 
     top = logs.reshape(count, -1).max(axis=1)
     safe = np.where(np.isfinite(top), top, 0.0)
     f = np.exp(logs - safe.reshape(-1, *([1] * d)))
-    tails = 4 * _tails(_coefficients(f, matrix)) * 2.0**d
+    tails = 4 * last_coefficients(coefficients(f, matrix)) * 2.0**d
     value, noise = f, f * error
     for _ in range(d):
         value, noise = value @ weights, noise @ weights
@@ -166,12 +168,12 @@ def _range(log_p: Floats, log_q: Floats, error: Floats, matrix: Floats) -> tuple
     none_p, none_q = log_p == -np.inf, log_q == -np.inf
     with np.errstate(invalid="ignore"):
         ratio = np.where(none_p | none_q, 0.0, log_p - log_q)
-    c = _coefficients(ratio, matrix)
+    c = coefficients(ratio, matrix)
     flat = np.abs(c).reshape(count, -1)
     middle = c.reshape(count, -1)[:, 0]
     size = np.where(none_p, 0.0, np.abs(log_p)) + np.where(none_q, 0.0, np.abs(log_q))
     noise = (error + ROUND * (2.0 + size)).reshape(count, -1).max(axis=1)
-    swing = flat[:, 1:].sum(axis=1) + 4 * _tails(c).sum(axis=1) + 2 * noise
+    swing = flat[:, 1:].sum(axis=1) + 4 * last_coefficients(c).sum(axis=1) + 2 * noise
     low, high = middle - swing, middle + swing
     p_none, q_none = none_p.reshape(count, -1), none_q.reshape(count, -1)
     mixed = (p_none.any(axis=1) & ~p_none.all(axis=1)) | (q_none.any(axis=1) & ~q_none.all(axis=1))
@@ -186,13 +188,17 @@ def _range(log_p: Floats, log_q: Floats, error: Floats, matrix: Floats) -> tuple
 
 
 def _halved(b: _KnownBoxes) -> tuple[Floats, Floats]:
-    rows = np.arange(len(b.low_end))
-    axis = b.axis.astype(int)
-    middle = 0.5 * (b.low_end[rows, axis] + b.high_end[rows, axis])
-    first, second = b.high_end.copy(), b.low_end.copy()
+    return halved_along(b.low_end, b.high_end, b.axis.astype(int))
+
+
+def halved_along(low: Floats, high: Floats, axis: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Boxes, each cut into two along an axis of its own."""
+    rows = np.arange(len(low))
+    middle = 0.5 * (low[rows, axis] + high[rows, axis])
+    first, second = high.copy(), low.copy()
     first[rows, axis] = middle
     second[rows, axis] = middle
-    return np.concatenate([b.low_end, second]), np.concatenate([first, b.high_end])
+    return np.concatenate([low, second]), np.concatenate([first, high])
 
 
 def _shares(b: _KnownBoxes) -> Floats:

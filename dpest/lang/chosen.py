@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpest.lang.extremes import ranked
 from dpest.lang.logic import negate
 from dpest.lang.nodes import (
     ArgExtreme,
@@ -83,23 +84,18 @@ def _extreme(sides: tuple[Any, Any], yes: Any, no: Any) -> Extreme | None:
 
 
 def _together(pick: Pick, known: Any, new: Any) -> Extreme:
-    return Extreme(pick, (*_ranked(pick, known), new))
-
-
-def _ranked(pick: Pick, known: Any) -> tuple[Any, ...]:
-    """The values among which the best one so far was found."""
-    return known.values if isinstance(known, Extreme) and known.pick is pick else (known,)
+    return Extreme(pick, (*ranked(pick, known), new))
 
 
 def _place(condition: Compare, sides: tuple[Any, Any], yes: Any, no: Any) -> ArgExtreme | None:
     """The index of the best of at least three values, where a later one replaces it only if it is better."""
     a, b = sides
     for pick, new, known in ((Pick.MAX, a, b), (Pick.MIN, b, a)):
-        values = _ranked(pick, known)
+        values = ranked(pick, known)
         if len(values) < 2 or type(yes) is not int or yes != len(values) or not _first_of_equals(condition, new, known):
             continue
-        ranked = _among(pick, no)
-        if ranked is not None and len(ranked) == len(values) and all(map(_is, ranked, values)):
+        among = _among(pick, no)
+        if among is not None and len(among) == len(values) and all(map(_is, among, values)):
             return ArgExtreme(pick, (*values, new))
     return None
 

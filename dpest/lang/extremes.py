@@ -7,14 +7,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpest.lang.nodes import Extreme, Pick, is_node
+from dpest.lang.spans import is_absolute
 
 
 def extreme(pick: Pick, values: Sequence[Any]) -> Any:
     """The extreme value as a node, or a plain number where no random value can be it."""
-    left = _without_infinite(pick, values)
+    left = _without_infinite(pick, [y for x in values for y in ranked(pick, x)])
     if any(is_node(v) for v in left):
         return Extreme(pick, tuple(left)) if len(left) > 1 else left[0]
     return max(left) if pick is Pick.MAX else min(left)
+
+
+def ranked(pick: Pick, known: Any) -> tuple[Any, ...]:
+    """The values among which the best one so far was found; an absolute value stays one."""
+    best = isinstance(known, Extreme) and known.pick is pick and not is_absolute(known)
+    return known.values if best else (known,)
 
 
 def clipped(x: Any, low: Any, high: Any) -> Any:

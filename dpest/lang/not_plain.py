@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import FrameType
 from typing import Any
 
-from dpest.errors import RandomTruth, UnsupportedOperation
+from dpest.errors import NoText, RandomTruth, UnsupportedOperation
 from dpest.lang.run import RUN
 
 _KEEP = (
@@ -19,7 +19,7 @@ _PICK = (
     "which one it is, is not known while the mechanism is traced. Compare it with each candidate, as in "
     "`if k == 0: ... elif k == 1: ...`, or write dpest.where(k == 0, a, b)"
 )
-_TEXT = (
+TEXT = (
     "a random value has no text inside a mechanism (str, format, f-strings, print, %): its digits are not known while it is "
     "traced. Return the value itself, or compare it (`if value > bound: return 'high'`); text that is made of it tells no more "
     "than the value does"
@@ -53,7 +53,7 @@ class NotPlain:
 
     def __repr__(self) -> str:
         if RUN.get() is not None:
-            raise RandomTruth(_TEXT)
+            raise NoText(TEXT)
         return self.words()
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class NotPlain:
         if number is not None:
             return format(number, spec)
         if RUN.get() is not None:
-            raise RandomTruth(_TEXT)
+            raise NoText(TEXT)
         return str(self._plain("text with a format such as :.2f")) if spec else self.words()
 
     def __hash__(self) -> int:

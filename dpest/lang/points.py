@@ -68,29 +68,36 @@ def number_with_text(value: Any) -> int | float | None:
     What was computed from whole numbers alone is an int, what can never be whole is a float: 1, 1.0 and True have different
     texts, and `1 ^ (u < p)` may be either of two.
     """
+    if not has_text(value):
+        return None
+    return int(value._point()) if of_whole_numbers(value.node) else float(value._point())
+
+
+def has_text(value: Any, on_path: bool = True) -> bool:
+    """Whether the points and the type of a value are known, `on_path` also by the conditions of the path of this run."""
     node = value.node
     points = listed_points(node)
-    if not is_node(node) or _is_truth(node) or (points is None and not _is_short(node)):
-        return None
+    if not is_node(node) or _is_truth(node) or (points is None and not _is_short(node, on_path)):
+        return False
     if of_whole_numbers(node):
-        return int(value._point())
+        return True
     single = isinstance(node, Draw) or (isinstance(node, Linear) and len(node.terms) == 1 and isinstance(node.terms[0][0], Draw))
-    if points is None or not single or any(x.denominator == 1 for x in points):
-        return None
-    return float(value._point())
+    return points is not None and single and not any(x.denominator == 1 for x in points)
 
 
-def _is_short(node: Any) -> bool:
+def _is_short(node: Any, on_path: bool) -> bool:
     """Whether a value lies between two whole numbers that are not far apart, and is one itself."""
     if not of_whole_numbers(node):
         return False
     low, high = reach(node)
-    within = getattr(RUN.get(), "within", None)  # what the conditions of a path say of it
+    within = getattr(RUN.get(), "within", None) if on_path else None  # what the conditions of a path say of it
     return high - low <= _MOST or (within is not None and bool(within(node, _MOST)))
 
 
-def of_whole_numbers(node: Any) -> bool:
-    """Whether a value was computed from whole numbers of type int and truth values alone."""
+def of_whole_numbers(node: Any, known: frozenset[int] = frozenset()) -> bool:
+    """Whether a value was computed from whole numbers of type int and truth values alone; `known` are ids of such values."""
+    if id(node) in known:
+        return True
     match node:
         case Draw(law=Atoms(counts=counts)):
             return counts
@@ -99,11 +106,11 @@ def of_whole_numbers(node: Any) -> bool:
         case ArgExtreme() | Compare() | Not() | All() | Ranked(place=True):
             return True
         case Where(yes=yes, no=no):
-            return all(of_whole_numbers(x) and not _is_truth(x) for x in (yes, no))
+            return all(of_whole_numbers(x, known) and not _is_truth(x) for x in (yes, no))
         case Extreme(values=values) | Ranked(values=values):
-            return all(of_whole_numbers(x) and not _is_truth(x) for x in values)
+            return all(of_whole_numbers(x, known) and not _is_truth(x) for x in values)
         case Linear(written=(operation, operands)) | Rounded(written=(operation, operands)):
-            return operation in _OF_INTS and all(map(of_whole_numbers, operands))
+            return operation in _OF_INTS and all(of_whole_numbers(x, known) for x in operands)
     return not is_node(node) and isinstance(node, int)
 
 

@@ -97,6 +97,16 @@ def in_open_order(items: Sequence[Any]) -> list[Any]:
     return [Shuffled(values, frozenset((k,)), x) for k, x in enumerate(values)]
 
 
+def whole_list(items: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The values of a shuffled list whose places are the items, each once; None where they are not all of them, or others."""
+    first = items[0]
+    if not all(type(x) is Shuffled and x.values is first.values and len(x.places) == 1 for x in items):
+        return None
+    same = all(x.total is x.values[min(x.places)] for x in items)
+    seen = {place for x in items for place in x.places}
+    return tuple(first.values) if same and len(items) == len(seen) == len(first.values) else None
+
+
 def released_orders(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[tuple[int, ...], ...]]:
     """The leaves of an output with the values that were shuffled, and where those of each shuffled list are."""
     if not any(type(x) is Shuffled for x in leaves):

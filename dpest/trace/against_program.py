@@ -26,6 +26,7 @@ from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun, draws_in_words, same_family, shown_leaves, shown_output
 from dpest.trace.replay import Replay, Unusual, same_output
 from dpest.trace.rounding import check_rounding, differing, has_functions
+from dpest.trace.texts import read_as
 from dpest.trace.valuation import Valuation, Value
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def check_against_program(traced: Trace, program: RunProgram, checks: Checks) ->
         output = run_plainly(program, run)
         met = _Met(run, places)
         path = met.path(tree)
+        output = output if path is None else read_as(path.output.structure, output)
         if not aimed:
             check_rounding(run, [] if path is None or met.valuation.by_rounding else met.leaves(path))
         if met.valuation.unclear or id(path) in around:  # another round of a loop: the trace has the first one only

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, Protocol
 
 from dpest.lang.logic import sign
-from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, linear
+from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, is_integral, linear
 from dpest.lang.plain import missing_draws
 from dpest.laws.discrete import Whole
 from dpest.laws.law import Discrete
@@ -93,6 +94,14 @@ def has_finitely_many_points(value: Linear) -> bool:
     return all(getattr(d.law, "finite", False) for d in draws_of(value))
 
 
+def is_listed(value: Linear, ask: Ask) -> bool:
+    """Whether a value's points are looked at one by one: finitely many, or the whole numbers of one draw where runs fork."""
+    if has_finitely_many_points(value):
+        return True
+    own = [d for d, _ in value.terms if isinstance(d, Draw) and d.origin is None and is_integral(d)]
+    return getattr(ask, "counts_up", False) and len(own) == len(value.terms) == 1
+
+
 def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
     """The value with the points of its finite draws on this path."""
     out = Linear((), value.constant)
@@ -104,9 +113,11 @@ def pinned_draws(value: Linear, ask: Ask, became: Became) -> Linear:
 
 
 def point(draw: Draw, ask: Ask) -> int | float:
-    """The point that a finite draw takes on this path."""
+    """The point that a discrete draw takes on this path."""
     assert isinstance(draw.law, Discrete)
     law = draw.law
+    if not law.finite:
+        return _counted(draw, ask)
     # No list of numbers: each case asks for a few of them only.
     points: Any = range(law.low, law.high + 1) if isinstance(law, Whole) else law.window(0.0)[0]
 
@@ -122,3 +133,11 @@ def point(draw: Draw, ask: Ask) -> int | float:
         else:
             high = middle - 1
     return number(low)
+
+
+def _counted(draw: Draw, ask: Ask) -> int:
+    """The whole number that a draw is, one after another away from zero: far ones weigh too little to be followed."""
+    low, high = draw.law.support
+    up = low >= 0 or (high > 0 and ask(Literal(((draw, ONE),), exact(0))))
+    sign, first = (1, max(0, int(low)) if low > 0 else 0) if up else (-1, max(1, -int(high)) if high < 0 else 1)
+    return next(sign * k for k in count(first) if not ask(Literal(((draw, sign * ONE),), exact(-k - 1))))

@@ -16,15 +16,17 @@ import numpy as np
 from dpest.lang import ordering
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import is_authors
 from dpest.lang.generators.questions import QUESTIONS
 from dpest.lang.generators.standins import StandIn
+from dpest.lang.text import TEXTS, as_int, as_text, filled, formatted, joined
 from dpest.trace import source
 
 _CHANGES = frozenset({"shuffle", "seed", "setstate", "set_state"})  # methods of generators that do more than draw
 _OF_DPEST = (
-    *("dpest.lang.noise", "dpest.lang.functions", "dpest.lang.verbs"),
+    *("dpest.lang.noise", "dpest.lang.functions", "dpest.lang.verbs", "dpest.lang.text"),
     *("dpest.lang.generators.arrays", "dpest.lang.generators.open_arrays"),
 )
 _HARMLESS_BUILTINS = (
@@ -66,15 +68,20 @@ _HARMLESS_OF_NUMPY = (
     ),
     *("cumsum", "argmax", "argmin", "max", "min", "amax", "amin", "sort", "argsort", "median", "round", "abs", "concatenate"),
 )
+STANDING = {**CONVERSIONS, **MATHEMATICS}
 _HARMLESS = frozenset(
     {id(f) for f in _HARMLESS_BUILTINS}
     | {id(getattr(np, name)) for name in _HARMLESS_OF_NUMPY}
     | {id(f) for f in vars(math).values() if isinstance(f, BuiltinFunctionType)}
     | {id(f) for f in (secrets.randbelow, secrets.randbits, secrets.choice)}  # they call a generator that is stood in for
     # What stands for functions while a trace runs.
+    | {id(f) for f in FACTORIES.values() if f.__name__ == "SystemRandom"}  # which takes no seed
     | {id(f) for table in (QUESTIONS, ARRAYS, CONVERSIONS, MATHEMATICS) for f in table.values()}
     | {id(f) for f in vars(operator).values() if isinstance(f, BuiltinFunctionType) and not f.__name__.startswith("i")}
 )
+
+
+_OF_STRINGS = {"join": joined, "format": filled}
 
 
 def call(function: Any) -> Any:
@@ -89,6 +96,8 @@ def call(function: Any) -> Any:
         inner = function.__func__
         changed = _of_author(inner) if type(inner) is FunctionType else inner
         return function if changed is inner else MethodType(changed, function.__self__)
+    if kind is BuiltinFunctionType and type(function.__self__) is str and function.__name__ in _OF_STRINGS:
+        return _OF_STRINGS[function.__name__](function.__self__)
     if kind is BuiltinFunctionType and isinstance(function.__self__, ordering.OWNERS):
         return ordering.method(function)
     if kind is functools.partial:
@@ -134,6 +143,12 @@ def _known() -> dict[int, Callable[..., Any]]:
         known[id(function)] = _with_key(known[id(function)])
     return {
         **known,
+        **TEXTS,
+        **{id(f): as_int(known.get(id(f), f)) for f in (int, round)},
+        **{id(x): as_int(x) for f in (int, math.floor, math.ceil, math.trunc) if (x := STANDING.get(id(f))) is not None},
+        **{id(f): as_int(f) for f in (math.floor, math.ceil, math.trunc)},
+        id(builtins.str): as_text,
+        id(builtins.format): formatted,
         id(builtins.map): lambda f, *values: map(call(f), *values),
         id(builtins.filter): lambda f, values: filter(call(f), values),
         id(functools.reduce): lambda f, *values: functools.reduce(call(f), *values),

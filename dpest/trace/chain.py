@@ -13,12 +13,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.nodes import Draw, Node, is_node
 from dpest.laws.discrete import Atoms, Whole
 from dpest.laws.law import Discrete
 from dpest.numerics.effort import spend_steps
+from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import ZERO, exact
 from dpest.numerics.setting import Setting
 from dpest.trace.absorbing import Chain
@@ -34,8 +37,10 @@ from dpest.trace.rounds import Step
 from dpest.trace.states import KnownValues, is_made, state_at
 
 _OF_A_RUN = 16  # decisions that take as long as the rest of a run
+_FURTHER = 128  # states that are followed though all of them together weigh too little
 _FEW = 256  # points that are worth a state for each
 _FAR_ABOVE = 20.0  # nats: what is left out of a loop with few outputs lies on the same ones
+_LEAST = 2.0**-1022  # the smallest number with all its digits
 _OFF = 1e-12  # how far the chances of all ways from one decision, or from one state, may be from 1 together
 _ROUNDING = 4e-15  # of ln of a chance that a law gives, and of the difference of two of them
 
@@ -172,8 +177,7 @@ def _has_few(draw: Draw) -> bool:
 class _OpenStates:
     """The states met so far by number, and where those that are still to be followed stand; the likeliest comes first."""
 
-    def __init__(self, little: float) -> None:
-        self._little = little
+    def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
         self._open: dict[int, tuple[float, Branch]] = {}  # how likely they are known to be
         self._heap: list[tuple[float, int]] = []
@@ -190,13 +194,17 @@ class _OpenStates:
             heapq.heappush(self._heap, (-before - mass, number))
         return number
 
-    def next(self) -> tuple[int, float, Branch] | None:
+    def next(self, little: float) -> tuple[int, float, Branch] | None:
         """The likeliest state that was not followed; None where all of them together weigh too little."""
-        while self._heap and (-self._heap[0][0] > self._little or self._left() > self._little):
+        while self._heap and (-self._heap[0][0] > little or self._left() > little):
             _, number = heapq.heappop(self._heap)
             if number in self._open:
                 return number, *self._open.pop(number)
         return None
+
+    def has_more(self) -> bool:
+        """Whether states are left that were not followed."""
+        return bool(self._open)
 
     def _left(self) -> float:
         return math.fsum(mass for mass, _ in self._open.values())
@@ -209,9 +217,9 @@ class _Following:
         self.program, self.size, self.limits = program, size, limits
         self.pool: Pool = {}
         self.chain = Chain()
-        self.waiting = _OpenStates(size.little)
+        self.waiting = _OpenStates()
         self.outputs: dict[Any, Flat] = {}
-        self.left_out: dict[int, float] = {}  # by the state: the mass that inner laws leave out behind it
+        self.left_out: dict[int, float] = {}  # by the state: ln of the mass that inner laws leave out behind it
         self.work = 0
 
     def all(self) -> OutputChances:
@@ -221,16 +229,29 @@ class _Following:
             if len(self.chain.ways) > self.size.states:
                 raise BudgetExceeded(f"the mechanism's loops have more than {self.size.states} states")
             self._follow(*state)
-            state = self.waiting.next()
+            state = self.waiting.next(self.size.little)
+        self._look_further()
         if not self.outputs:
             raise BudgetExceeded("no way through the mechanism that was followed comes to an end: does its loop end?")
         return self._solved()
+
+    def _look_further(self) -> None:
+        """Follows a few states that weigh too little: a loop that ends after some tries may return what nothing else does."""
+        before = dict(self.chain.ways), dict(self.left_out), len(self.outputs)
+        for _ in range(_FURTHER):
+            short = 2 * len(self.chain.ways) < self.size.states and 2 * self.work < self.size.work
+            state = self.waiting.next(-1.0) if short else None
+            if state is None:
+                break
+            self._follow(*state)
+        if self.waiting.has_more() and len(self.outputs) == before[2]:  # they only make bounds on rounding wider
+            self.chain.ways, self.left_out = before[0], before[1]
 
     def _follow(self, number: int, mass: float, start: Branch) -> None:
         """One state up to the next ones."""
         ways: dict[Any, tuple[float, float]] = {}
         pending = [start]
-        left_out = 0.0
+        left_out = -math.inf
         while pending:
             run = _ChainRun(pending.pop(), pending, self.limits, self.pool)
             output = self.program(run)
@@ -240,7 +261,10 @@ class _Following:
             spend_steps(2 + run.called // 8)
             if run.rounded_off:  # a table that is looked up again and again: its rounding adds up
                 raise ExactRefused("a table of probabilities in a loop does not add up to 1")
-            left_out += math.exp(run.log_left_out)
+            rare = run.log_mass < math.log(_LEAST)  # a probability that doubles do not hold: left out, wherever it leads
+            left_out = float(np.logaddexp(left_out, np.logaddexp(run.log_left_out, run.log_mass if rare else -math.inf)))
+            if rare:
+                continue
             end = self._end(run, output, mass * math.exp(run.log_mass))
             before, off = ways.get(end, (0.0, 0.0))
             ways[end] = before + math.exp(run.log_mass), max(off, _off(run.steps[len(start.steps) :]))
@@ -267,9 +291,10 @@ class _Following:
         ends = self.chain.ends(0)
         outputs = tuple((flat, ends.logs[key]) for key, flat in self.outputs.items() if key in ends.logs)
         error = max(ends.off.values())
-        lost = math.fsum(math.exp(p + error) for key, p in ends.logs.items() if key not in self.outputs)
-        lost += math.fsum(p * ends.visits[k] * math.exp(error) for k, p in self.left_out.items())
-        return OutputChances(outputs, math.log(lost) if lost > 0.0 else -math.inf, error)
+        # In logarithms: what is less likely than the smallest double is left out all the same.
+        lost = [p for key, p in ends.logs.items() if key not in self.outputs]
+        lost += [log_p + math.log(max(ends.visits[k], _LEAST)) for k, log_p in self.left_out.items()]
+        return OutputChances(outputs, float(log_sum(np.array(lost))) + error, error)
 
 
 def output_key(output: Flat) -> Any:

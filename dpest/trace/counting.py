@@ -10,7 +10,7 @@ import ast
 import copy
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +29,7 @@ from dpest.trace.replay import Unusual
 from dpest.trace.sides import is_plain
 
 _MOST_POINTS = 10_000  # of a whole number that is drawn in a test: each is looked at, in about a microsecond
+_OFF = 1e-13  # relative: what SciPy's laws are known to is ten times that
 
 
 @dataclass(frozen=True)
@@ -214,36 +215,43 @@ def rounds(test: Callable[[], Any], goes_on: bool) -> Any:
         found = test()
     if not isinstance(found, Dist) or len(tosses.made) != 1:
         raise Unusual
-    chance = _chance(truth(found.node), tosses.made[0])
-    success = 1.0 - chance if goes_on else chance
-    if not 0.0 < success < 1.0:
+    holds, fails = _chances(truth(found.node), tosses.made[0])
+    going, success = (holds, fails) if goes_on else (fails, holds)
+    # A geometric law knows the chance of its end alone: one that is so near to 1 that it forgets the other is not said by it.
+    if not 0.0 < success < 1.0 or abs((1.0 - success) - going) > _OFF * going:
         raise Unusual
     return geometric(success) - 1
 
 
-def _chance(node: Any, draw: Draw) -> float:
-    """The probability of a condition on one fresh draw."""
+def _chances(node: Any, draw: Draw) -> tuple[float, float]:
+    """The probabilities that a condition on one fresh draw holds and that it does not, each to the last digits."""
     if getattr(draw.law, "finite", False):
         return _counted(node, draw)
     if isinstance(node, Not):
-        return 1.0 - _chance(node.value, draw)
+        holds, fails = _chances(node.value, draw)
+        return fails, holds
     if not isinstance(node, Compare) or len(node.value.terms) != 1:
         raise Unusual
     (inner, c), constant = node.value.terms[0], node.value.constant
     if isinstance(inner, Where | Compare | Not):  # a truth value counts as 1 or 0
         choice = (inner.condition, inner.yes, inner.no) if isinstance(inner, Where) else (inner, 1, 0)
-        chance = _chance(choice[0], draw)
-        sides = ((choice[1], chance), (choice[2], 1.0 - chance))
-        return math.fsum(p for x, p in sides if _holds(node.relation, c, x, constant))
+        sides = tuple(zip(choice[1:], _chances(choice[0], draw), strict=True))
+        return _split((_holds(node.relation, c, x, constant), p) for x, p in sides)
     if inner is not draw or not isinstance(draw.law, Continuous) or node.relation is Relation.EQ:
         raise Unusual
     bound = float(-constant / c)
-    ends = (bound, math.inf) if c > 0 else (-math.inf, bound)
-    return math.exp(float(draw.law.log_interval(*ends)))
+    above, below = (math.exp(float(draw.law.log_interval(*ends))) for ends in ((bound, math.inf), (-math.inf, bound)))
+    return (above, below) if c > 0 else (below, above)
 
 
-def _counted(node: Any, draw: Draw) -> float:
-    """The probability of a condition on a draw with finitely many points, each looked at as the program does."""
+def _split(weighed: Iterable[tuple[bool, float]]) -> tuple[float, float]:
+    """The weights of what holds and of what does not."""
+    known = list(weighed)
+    return math.fsum(p for holds, p in known if holds), math.fsum(p for holds, p in known if not holds)
+
+
+def _counted(node: Any, draw: Draw) -> tuple[float, float]:
+    """The probabilities of a condition on a draw with finitely many points, each looked at as the program does."""
     low, high = draw.law.support
     if isinstance(draw.law, Whole) and high - low > _MOST_POINTS:
         raise Unusual
@@ -251,7 +259,7 @@ def _counted(node: Any, draw: Draw) -> float:
     points, logs = draw.law.window(-math.inf)
     numbers = (int(x) if draw.law.integral else x for x in points.tolist())
     try:
-        return math.fsum(math.exp(p) for x, p in zip(numbers, logs.tolist(), strict=True) if evaluate(node, {id(draw): x}))
+        return _split((bool(evaluate(node, {id(draw): x})), math.exp(p)) for x, p in zip(numbers, logs.tolist(), strict=True))
     except Undetermined:
         raise Unusual from None
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError
+from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError, RandomTruth
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, Node, ancestors, draws_of, is_node
 from dpest.laws.discrete import Atoms
@@ -38,6 +38,7 @@ from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.memory import nodes_forgotten
 from dpest.trace.one_of import one_of
+from dpest.trace.outcomes import returns_no_more
 from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
@@ -88,6 +89,7 @@ class Trace:
     whole: bool = True  # whether the paths are all there are; not where a program is cut down to some of its runs
     seeded: tuple[str, ...] = ()  # seeds that the program sets itself: what it draws from them is known to everybody
     cancelled: str = ""  # an output in which noise cancels as a real number, and leaves its rounding in the program's own
+    closed: bool = False  # whether the unexplored ones are known to return nothing that others do not
     rounded_off: float = 0.0  # the most that a table of cumulative probabilities misses 1 by (`literal.rounded_off`)
 
 
@@ -133,6 +135,9 @@ def trace(
         check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS)
         check_state(mechanism, data, program)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
+    if traced.log_unexplored > -math.inf:
+        seen = (x for path in traced.paths if path.output.structure is None for x in path.output.leaves)
+        traced = replace(traced, closed=returns_no_more(mechanism, (data,), seen))
     paths = without_agreeing_forks(traced.paths) if whole else traced.paths
     paths = tuple(replace(path, output=settled(path.output, path.conditions)) for path in paths)
     return replace(traced, paths=paths, seeded=tuple(held.seeded))
@@ -156,12 +161,12 @@ def _few_or_together(
 
     start = time.perf_counter()
     forks = _PathSearch(limits)
-    refusal: ExactRefused | None = None
+    refusal: ExactRefused | RandomTruth | None = None
     if sides is not Sides.TOGETHER:
         try:
             if forks.explored(program, few=1 if sides is Sides.AS_NEEDED else 0):
                 return checked(forks, start)
-        except ExactRefused as error:
+        except (ExactRefused, RandomTruth) as error:  # code that is rewritten writes random values into texts
             # A function that calls itself without end, and asks for no decision, is no loop either.
             if sides is Sides.APART or (isinstance(error.__cause__, RecursionError) and not forks.pending and not forks.paths):
                 raise
@@ -278,7 +283,7 @@ class _PathSearch:
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
         self.left_out: list[tuple[tuple[Step, ...], float]] = []
-        self.work = 0
+        self.work = self.runs = 0
 
     def explored(self, program: Callable[[Any], Flat], rewrite: Rewrite | None = None, *, few: int = 0) -> bool:
         """Follows every branch; with `few`, gives up (and can be gone on with) where there are that many times a few."""
@@ -295,8 +300,11 @@ class _PathSearch:
 
     def _short(self, program: Callable[[Any], Flat], rewrite: Rewrite | None, few: int) -> bool:
         """Follows the next branch; False where it has too many forks for a few paths, and is left for later."""
+        self.runs += 1
         branch = self.next()
         soft = replace(self.limits, depth=min(self.limits.depth, branch.forks + 4 * few * FEW_PATHS)) if few else self.limits
+        if self.runs <= soft.tries and soft.forks < soft.tries and not self.cycles:
+            soft = replace(soft, forks=soft.tries)
         run = self.make(branch, self.pending, soft, rewrite, self.together, self.pool)
         waiting = len(self.pending)
         try:
@@ -315,6 +323,8 @@ class _PathSearch:
 
     def _follow(self, run: TraceRun, program: Callable[[Any], Flat]) -> None:
         output = program(run)
+        if run.over is not None:
+            raise run.over
         self.work += run.called
         conditions = held(run.bounds) if not run.images else in_one_form(held(run.bounds))
         if conditions is None:
@@ -336,7 +346,7 @@ class _PathSearch:
             self.left_out += [(path.steps, run.log_mass)] if run.log_mass > -math.inf else []
         else:
             if not self.paths:
-                check_replay(run, output, program, self.limits)
+                check_replay(run, output, program, run.limits)
             self.paths.append(path)
 
     def next(self) -> Branch:

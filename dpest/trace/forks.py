@@ -13,7 +13,7 @@ from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
 from dpest.trace.limits import Limits
-from dpest.trace.literal import Bounds, Literal, implied, log_chances, log_weight, narrowed, open_options, rounded_off
+from dpest.trace.literal import Bounds, Literal, implied, left_of, log_chances, log_weight, narrowed, open_options, rounded_off
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
@@ -43,6 +43,8 @@ class Branch:
 class TraceRun(Replay):
     """One run: follows its branch's recorded decisions, then goes one way at each new one and queues the other."""
 
+    counts_up = True  # draws with infinitely many points are taken number by number where nothing else is known
+
     def __init__(
         self,
         branch: Branch,
@@ -70,6 +72,7 @@ class TraceRun(Replay):
         self.abandoned = False
         self.returned: int | None = None
         self.rounded_off = 0.0
+        self.over: BudgetExceeded | None = None  # which an `except` of the author's may have caught
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""
@@ -129,10 +132,11 @@ class TraceRun(Replay):
 
     def __call__(self, literal: Literal) -> bool:
         """One inequality: known from earlier ones (in a replay, from the recorded decision), or a fork."""
-        known = implied(literal, self.bounds)
-        if known is not None:
+        rest = left_of(literal, self.bounds)
+        if isinstance(rest, bool):
             self.rounded_off = max(self.rounded_off, float(rounded_off(literal, self.bounds)))
-            return known
+            return rest
+        literal = rest
         yes, no = log_chances(literal, self.bounds)
         self._count_fork(max(yes, no))
         # The likelier way first: a loop that ends with probability one is then left in a bounded number of runs.
@@ -164,7 +168,8 @@ class TraceRun(Replay):
             self.abandoned = True
             raise Abandoned
         if self.forks > self.limits.depth:
-            raise BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
+            self.over = BudgetExceeded(f"one run made more than {self.limits.depth} random decisions that nothing decides")
+            raise self.over
 
     def branch(self) -> Branch:
         """Where the run stands now."""

@@ -14,6 +14,9 @@ class Limits:
     # A path is left unexplored only after this many forks, and only when it weighs less than this: 64 forks are more than
     # programs without loops make on single draws, and e^-45 is far below what a bracket shows.
     forks: int = 64
+    # Forks in the first so many runs: a loop that ends after some tries is followed to its end, where it may return what nothing
+    # else does. A hundred tries are what people write; each of them takes a run.
+    tries: int = 112
     log_mass: float = -45.0
     depth: int = 5_000  # forks on one path: what a fork copies grows with their number
     # Decisions of all replays together. From a tenth of that on the heaviest branches go first; at the end what is left

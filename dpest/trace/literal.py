@@ -17,7 +17,7 @@ from dpest.lang.nodes import Draw, is_integral
 from dpest.lang.origins import at_root
 from dpest.laws.continuous import Uniform
 from dpest.laws.law import Continuous, Discrete
-from dpest.numerics.rationals import ONE, ZERO, Rational, exact
+from dpest.numerics.rationals import ONE, ZERO, Rational, common_measure, exact, floor
 
 DrawDirection = tuple[tuple[Draw, Rational], ...]
 
@@ -229,6 +229,37 @@ def _last_of(draw: Draw, bounds: Bounds, *, lower: bool) -> Rational | None:
     return last if known is None else max(last, known) if lower else min(last, known)
 
 
+def left_of(literal: Literal, bounds: Bounds) -> Literal | bool:
+    """What is left of an inequality where draws with one point left count as numbers; a truth value where it is decided.
+
+    `u + 2 * v >= 3` with u known to be 0 speaks of v alone, and a loop that looked at u and is back has nothing to do with it.
+    """
+    known = implied(literal, bounds)
+    if known is not None or len(literal.terms) == 1 or isinstance(literal, InputLiteral):
+        return literal if known is None else known
+    points = [_only_point(draw, bounds) for draw, _ in literal.terms]
+    constant = sum((c * x for (_, c), x in zip(literal.terms, points, strict=True) if x is not None), literal.constant)
+    open_terms = tuple(term for term, x in zip(literal.terms, points, strict=True) if x is None)
+    if len(open_terms) == len(literal.terms):
+        return literal
+    if not open_terms:
+        return bool(constant >= ZERO)
+    if not literal.smooth:
+        step = common_measure(c for _, c in open_terms)
+        open_terms, constant = tuple((d, c / step) for d, c in open_terms), exact(floor(constant / step))
+    rest = Literal(open_terms, constant)
+    known = implied(rest, bounds)
+    return rest if known is None else known
+
+
+def _only_point(draw: Draw, bounds: Bounds) -> Rational | None:
+    """The only whole number that a draw may still be; None where there are more."""
+    if draw.origin is not None or not is_integral(draw):
+        return None
+    low, high = _last_of(draw, bounds, lower=True), _last_of(draw, bounds, lower=False)
+    return low if low == high else None
+
+
 def _minus(x: Rational | None) -> Rational | None:
     return None if x is None else -x
 
@@ -268,10 +299,10 @@ def _added(option: tuple[Literal, ...], bounds: Bounds) -> tuple[Literal, ...] |
     """The inequalities of an option that are still open; None where one of them cannot hold."""
     new = []
     for literal in option:
-        known = implied(literal, bounds)
-        if known is None:
-            new.append(literal)
-        elif not known:
+        rest = left_of(literal, bounds)
+        if isinstance(rest, Literal):
+            new.append(rest)
+        elif not rest:
             return None
     return tuple(new)
 

@@ -24,7 +24,7 @@ from dpest.lang.nodes import (
 from dpest.lang.spans import is_absolute
 from dpest.numerics.elementary import SQUARE, Elementary, Kind
 from dpest.numerics.rationals import ONE, Rational, exact
-from dpest.trace.atomic import has_finitely_many_points
+from dpest.trace.atomic import Ask, has_finitely_many_points, is_listed
 from dpest.trace.functions import NotFinite, numeric
 from dpest.trace.images import image_of
 from dpest.trace.polar import gaussian_of
@@ -33,6 +33,8 @@ from dpest.trace.polar import gaussian_of
 class OnPath(Protocol):
     """What is asked of the path that a value is on."""
 
+    ask: Ask
+
     def affine(self, x: Any) -> Linear:
         """A value as an affine expression."""
 
@@ -40,7 +42,7 @@ class OnPath(Protocol):
         """Which way a condition goes."""
 
     def pinned(self, x: Any, what: str) -> int | float:
-        """The number that a value with finitely many points has."""
+        """The number that a value with listed points has."""
 
 
 def nonlinear(node: Function | Product | Quotient, path: OnPath, became: dict[int, Any]) -> Linear:
@@ -59,7 +61,7 @@ def _function(node: Function, path: OnPath, became: dict[int, Any]) -> Linear:
         inner = path.affine(node.value)
     except NotFinite as beyond:
         return linear(numeric(float(node.function.values(beyond.value))))
-    if not has_finitely_many_points(inner):
+    if not is_listed(inner, path.ask):
         return image_of(node, inner)
     became[id(node)] = numeric(float(node.call(path.pinned(node.value, "a function"))))
     return linear(became[id(node)])
@@ -89,6 +91,9 @@ def _product(left: Any, right: Any, path: OnPath) -> Linear:
     if known is not None:
         return known
     a, b = path.affine(left), path.affine(right)
+    same = len({id(n) for n, _ in (*a.terms, *b.terms)}) == 1
+    if same and is_listed(a, path.ask) and is_listed(b, path.ask):
+        return scaled(linear(numeric(path.pinned(left, "a product of random values"))), exact(path.pinned(right, "a product")))
     if not has_finitely_many_points(a) and not has_finitely_many_points(b):
         return product(a, b, lambda x: path.decide(Compare(Relation.GT, x)))
     if has_finitely_many_points(a) and not (has_finitely_many_points(b) and len(b.terms) < len(a.terms)):

@@ -11,11 +11,14 @@ import numpy as np
 from dpest.errors import UnsupportedOutput
 from dpest.lang.category import Category
 from dpest.lang.dist import Dist
+from dpest.lang.generators.counters import UnorderedCounter
 from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
 from dpest.lang.shuffled import Shuffled, released_orders
+from dpest.lang.text import InText, Text
 from dpest.trace.columns import constant_key
 
+TEXT = "text"  # the name of a string with random values in it
 SHUFFLED = "shuffled"  # the name of an output whose values at some places come in a random order
 
 
@@ -49,6 +52,16 @@ class Record:
 
 
 @dataclass(frozen=True)
+class TextOf:
+    """A string with values in it."""
+
+    parts: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return repr("".join(self.parts))
+
+
+@dataclass(frozen=True)
 class EnumMember:
     """A member of an Enum."""
 
@@ -75,6 +88,8 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
     if type(x) is Shuffled:
         leaves.append(x)
         return None
+    if type(x) is Text:
+        return _of_text(x, leaves)
     if isinstance(x, Dist):
         leaves.append(x.node)
         return None
@@ -92,7 +107,7 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
             return _describe(x.item(), leaves)
         return ("array", x.shape, *(_describe(v, leaves) for v in x.ravel()))
     if isinstance(x, dict):
-        plain = {_plain_key(k): v for k, v in x.items()}
+        plain = {_plain_key(k): v for k, v in (dict.items(x) if type(x) is UnorderedCounter else x.items())}
         keys = tuple(sorted(plain, key=repr))  # dicts are equal whatever order they were filled in
         return ("dict", keys, *(_describe(plain[k], leaves) for k in keys))
     if isinstance(x, set | frozenset):
@@ -108,6 +123,13 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
         f"the mechanism returned {type(x).__name__}: return numbers, bools, None, strings, Enum members, or tuples, lists, "
         "sets, dicts, dataclasses and NumPy arrays of them"
     )
+
+
+def _of_text(x: Text, leaves: list[Any]) -> Any:
+    """The fixed parts of a text and how values stand between them; the values are leaves."""
+    values = [v for part in x.parts if type(part) is not str for v in part[1]]
+    leaves.extend(values)
+    return (TEXT, tuple(part if type(part) is str else part[0] for part in x.parts), *(None,) * len(values))
 
 
 def _plain_key(k: Any) -> Any:
@@ -150,6 +172,17 @@ def _constant(x: Any) -> Any:
     return x
 
 
+def _shown(kind: InText, values: list[Any]) -> str:
+    """A value in a text, as a number where it is known and as a letter else."""
+    first = values[0]
+    if not isinstance(first, int | float):
+        return f"{{{first}}}"
+    if kind.digits is None or kind.digits < 0:
+        return repr(first) if kind.digits is None else str(int(first)).zfill(kind.zeros)
+    number = f"{'-' if not first and values[1] is True else ''}{first / 10**kind.digits:.{kind.digits}f}"
+    return number.zfill(kind.zeros) + ("%" if kind.form == "%" else "")
+
+
 def rebuild(structure: Any, leaves: list[Any]) -> Any:
     """The output that a structure and its leaves came from (arrays as lists of their elements' shape)."""
     left = list(leaves)
@@ -174,6 +207,8 @@ def _rebuild(structure: Any, left: list[Any]) -> Any:
             return EnumMember(name)
         case ("record", name, keys, *parts):
             return Record(name, tuple((k, _rebuild(p, left)) for k, p in zip(keys, parts, strict=True)))
+        case (str(name), tuple(pieces), *_) if name == TEXT:
+            return TextOf(tuple(x if isinstance(x, str) else _shown(x, [left.pop(0) for _ in range(x.leaves)]) for x in pieces))
         case (_, *parts):
             return tuple(_rebuild(p, left) for p in parts)
     raise AssertionError(structure)

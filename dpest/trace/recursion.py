@@ -1,7 +1,8 @@
 """Functions that call themselves, as loops: `return 1 + geo()` adds one and begins again.
 
 A call in the last place takes the function's own frame again, and a number that is added to what it returns can be added up on
-the way. Read on the syntax tree: a function that calls itself anywhere else stays as it is.
+the way. Read on the syntax tree: a function that calls itself anywhere else stays as it is. A method that calls itself by
+`self.geo()` may meet another one of that name, in a class that is derived: whether it does is asked before the loop.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def as_a_loop(node: ast.FunctionDef) -> ast.FunctionDef:
     calls = [x for x in ast.walk(node) if isinstance(x, ast.Call) and _is_own(x, node)]
     returns = [x for y in body for x in ast.walk(y) if isinstance(x, ast.Return)]
     found = {id(x): again for x in returns if (again := _again(x.value, node)) is not None}
-    own = [x for x in ast.walk(node) if isinstance(x, ast.Name) and x.id == node.name]
+    own = [x for x in ast.walk(node) if _names_itself(x, node)]
     if not found or not len(calls) == len(found) == len(own) or node.decorator_list or not _is_simple(node, body):
         return node
     if len(found) == len(returns) or len(calls) == sum(isinstance(x, ast.Call) for x in ast.walk(node)):
@@ -43,9 +44,38 @@ def as_a_loop(node: ast.FunctionDef) -> ast.FunctionDef:
     rounds = _without_last_continue([y for x in body for y in _AsRounds(found, adds).block(x)])
     start: list[ast.stmt] = [ast.Assign([ast.Name(_SUM, ast.Store())], ast.Constant(0))] if adds else []
     # The name stays in the function: whoever compares the two codes finds the same free variables.
-    named = ast.If(ast.Constant(False), [ast.Expr(ast.Name(node.name, ast.Load()))], [])
+    named: ast.stmt = ast.If(ast.Constant(False), [ast.Expr(ast.Name(node.name, ast.Load()))], [])
+    if any(isinstance(x, ast.Attribute) for x in own):
+        if any(isinstance(x, ast.Name) for x in own) or _is_given(_first(node), node):
+            return node
+        named = ast.If(ast.UnaryOp(ast.Not(), _asked_whether_own(node)), copy.deepcopy(node.body), [])
     node.body = [named, *start, ast.While(ast.Constant(True), rounds, [])]
     return ast.fix_missing_locations(node)
+
+
+def _asked_whether_own(node: ast.FunctionDef) -> ast.Call:
+    ask = ast.Attribute(ast.Name(RUNTIME, ast.Load()), "calls_itself", ast.Load())
+    return ast.Call(ask, [ast.Name(_first(node), ast.Load()), ast.Constant(node.name)], [])
+
+
+def _first(node: ast.FunctionDef) -> str:
+    """The name of the first parameter."""
+    every = [*node.args.posonlyargs, *node.args.args]
+    return every[0].arg if every else ""
+
+
+def _is_given(name: str, node: ast.FunctionDef) -> bool:
+    """Whether the function gives a parameter another value."""
+    return any(isinstance(x, ast.Name) and x.id == name and not isinstance(x.ctx, ast.Load) for x in ast.walk(node))
+
+
+def _names_itself(x: ast.AST, node: ast.FunctionDef) -> bool:
+    match x:
+        case ast.Name(id=name):
+            return name == node.name
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            return attribute == node.name and name == _first(node)
+    return False
 
 
 @dataclass(frozen=True)
@@ -72,12 +102,12 @@ def _again(value: ast.expr | None, node: ast.FunctionDef) -> _Again | None:
 
 
 def _is_own(call: ast.Call, node: ast.FunctionDef) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == node.name
+    return _names_itself(call.func, node)
 
 
 def _given(call: ast.Call, node: ast.FunctionDef) -> dict[str, ast.expr] | None:
     """What a call gives to each parameter; those that keep their value are left out."""
-    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][isinstance(call.func, ast.Attribute) :]
     if any(isinstance(x, ast.Starred) for x in call.args) or any(k.arg is None for k in call.keywords):
         return None
     given = {**dict(zip(names, call.args, strict=False)), **{k.arg: k.value for k in call.keywords if k.arg is not None}}

@@ -58,6 +58,7 @@ class Replay:
         self.tried = 0
         self.under: Guard = ()
         self.guards: dict[Draw, Guard] = {}
+        self.ints: dict[int, Node] = {}  # values that the program has made ints of, by their ids
 
     def attempt(self, sides: Callable[[], Any]) -> Any:
         """What both sides of a condition come to; None where only the one that is taken may be looked at."""

@@ -41,7 +41,7 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.spans import never_negative, reach
 from dpest.numerics.rationals import Rational
-from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, pinned_draws, point, settled
+from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, is_listed, pinned_draws, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
 from dpest.trace.literal import Literal
 from dpest.trace.nonlinear import known_product, nonlinear
@@ -352,7 +352,7 @@ class _Path:
         return decide(condition, self.ask)
 
     def pinned(self, x: Any, what: str) -> int | float:
-        """The number that a value with finitely many points has."""
+        """The number that a value with listed points has."""
         return pinned(x, self.ask, what, self.became)
 
 
@@ -362,7 +362,7 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     value = affine(x, ask, became)
     if isinstance(x, Rounded) and short(x) and not has_finitely_many_points(value):
         return _step(x, ask)
-    if not has_finitely_many_points(value):
+    if not is_listed(value, ask):
         raise ExactRefused(f"{what} that does not have finitely many points")
     _pin(value, ask, became)
     try:

@@ -16,8 +16,9 @@ from dpest.trace.loop_forms import PlainLoops
 from dpest.trace.recursion import PlainRecursion
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 from dpest.trace.syntax import RUNTIME, ask, load, thunk, tuple_of
+from dpest.trace.text_forms import RandomTexts
 
-_METHODS_LEFT = frozenset({"append", "extend", "items", "keys", "values", "copy", "get", "join", "format"})
+_METHODS_LEFT = frozenset({"append", "extend", "items", "keys", "values", "copy", "get"})
 _NAMES = {"lt": "less", "lte": "less_equal", "gt": "greater", "gte": "greater_equal", "eq": "equal", "noteq": "not_equal"}
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
@@ -27,6 +28,7 @@ def rewritten_body(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.
     if isinstance(node, ast.FunctionDef):
         PlainRecursion().visit(node)
         PlainLoops(node).visit(node)
+    RandomTexts().visit(node)
     return _Writer(node).function(node)
 
 

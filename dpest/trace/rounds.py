@@ -23,6 +23,7 @@ from dpest.lang.points import has_listed_points
 from dpest.trace.frames import frames_of, in_for, in_while, variables
 from dpest.trace.literal import Bounds, Literal
 from dpest.trace.snapshot import Hidden, Snapshot
+from dpest.trace.stack import held_variables
 from dpest.trace.standing import TOGETHER, is_shown
 
 Step = tuple[Literal, ...]
@@ -62,6 +63,8 @@ def visit(condition: Node, steps: int, end: CodeType, bounds: Bounds) -> Visit |
         return None
     ours, frames = frames_of(end)
     if not _in_while_alone(frames) or not is_shown(frames, (ours or frames)[-1]):
+        return None
+    if any(held_variables(f) is None for f in frames):  # an expression holds a value that no variable does
         return None
     if any(f.f_globals.get("__name__") == TOGETHER and in_for(f.f_code, f.f_lasti) for f in ours):
         return None  # `a and b and c` is a loop over its parts

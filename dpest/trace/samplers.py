@@ -12,7 +12,7 @@ import dis
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -34,6 +34,7 @@ from dpest.trace.chained import chained
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.frames import has_while
 from dpest.trace.limits import Limits
+from dpest.trace.outcomes import outcomes
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.replay import Replay
 from dpest.trace.syntax import RUNTIME
@@ -66,20 +67,31 @@ class OneDraw:
         return value == 1 if self.truth else value
 
 
-Arguments = tuple[tuple[type, Any], ...]
+@dataclass(frozen=True)
+class _Call:
+    """A function of the author's with its arguments, and what its law depends on, by which calls are compared."""
+
+    function: Any = field(compare=False)
+    values: tuple[Any, ...] = field(compare=False)
+    depends_on: tuple[Any, ...]
 
 
 def sampled(function: Any, rewritten: Any) -> Any:
-    """The function as rewritten code calls it: one draw where its arguments are plain, and else what it was."""
+    """The function or method as rewritten code calls it: one draw where its arguments are plain, and else what it was."""
+    asked = function
+    if type(function) is MethodType:  # what is called by name is the function of its class
+        function = function.__func__
     if type(function) is not FunctionType or not is_authors(function) or not _has_loop(function):
         return rewritten
-    if RUNTIME in function.__code__.co_freevars:  # one inside a function: another one in every run, whose law nobody would keep
-        return rewritten
+    if RUNTIME in function.__code__.co_freevars:  # one inside a function, which was rewritten with it
+        asked = _as_written(function) if asked is function else None
+        if asked is None or not _has_loop(asked):  # its loop was made of recursion, which stands for itself
+            return rewritten
 
     def called(*args: Any, **keywords: Any) -> Any:
-        if not keywords and any(isinstance(x, Dist) for x in args) and sees_only_values(function):
+        if not keywords and any(isinstance(x, Dist) for x in args) and sees_only_values(asked):
             args = tuple(number_at_points(x) if isinstance(x, Dist) else x for x in args)
-        found = None if keywords else _found(function, args)
+        found = None if keywords else _found(asked, args)
         if found is None:
             return rewritten(*args, **keywords)
         run: Any = RUN.get()
@@ -92,19 +104,53 @@ def sampled(function: Any, rewritten: Any) -> Any:
     return called
 
 
+def _as_written(function: FunctionType) -> FunctionType | None:
+    """A function inside a rewritten one as the author wrote it; None where its code is not known."""
+    from dpest.trace import source  # which leads here by the code that it runs
+
+    code = source.OWN_CODE.get(function.__code__)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    if code is None or not {*code.co_freevars} <= cells.keys():
+        return None
+    closure = tuple(cells[name] for name in code.co_freevars)
+    new = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    new.__kwdefaults__, new.__module__ = function.__kwdefaults__, function.__module__
+    return new
+
+
 def applied(function: Any) -> Callable[[tuple[Any, ...]], Any]:
     """The function of a tuple of arguments."""
     return lambda args: function(*args)
 
 
-def _found(function: FunctionType, args: tuple[Any, ...]) -> OneDraw | None:
+def _found(function: Any, args: tuple[Any, ...]) -> OneDraw | None:
     args = tuple(map(bare, args))
     run: Any = RUN.get()
     if not all(map(is_value, args)) or run is None or not _asks_for_laws(run) or seeded():
         return None
-    seen = _seen(function, {})
-    found = None if seen is None else _law(function, tuple((type(x), x) for x in args), seen)
+    on = _depends_on(function)
+    found = None if on is None else _law(_Call(function, args, (on, tuple(map(_content, args)))))
     return None if found is None or (found.has_tail and not getattr(run, "by_states", False)) else found
+
+
+def _depends_on(function: Any) -> tuple[Any, ...] | None:
+    """What the law of a function depends on beside its arguments; None where that can change."""
+    if type(function) is MethodType:
+        owner = function.__self__
+        seen = _seen_by_methods(function) if _has_values_only(owner) else None
+        return None if seen is None else (function.__func__, type(owner), _content(tuple(vars(owner).items())), seen)
+    known: dict[int, Any] = {}
+    seen = _seen(function, known)
+    return None if seen is None else (tuple(f.__code__ for f in known.values()), seen)
+
+
+def _content(x: Any) -> Any:
+    """A value as a part of a key: 1, 1.0 and True are three, and all generators of a kind one."""
+    if isinstance(x, StandIn):
+        return type(x)
+    if isinstance(x, MethodType | BuiltinFunctionType) and isinstance(x.__self__, StandIn):
+        return type(x.__self__), x.__name__
+    return (tuple, tuple(map(_content, x))) if type(x) is tuple else (type(x), x)
 
 
 def _asks_for_laws(run: Any) -> bool:
@@ -116,14 +162,16 @@ def _asks_for_laws(run: Any) -> bool:
 
 
 def is_value(x: Any) -> bool:
-    """Whether a value never changes; generators only give fresh draws."""
-    return type(x) in _VALUES or isinstance(x, StandIn) or (type(x) is tuple and all(map(is_value, x)))
+    """Whether a value never changes; generators only give fresh draws, and so do the modules of theirs."""
+    if type(x) is tuple:
+        return all(map(is_value, x))
+    return type(x) in _VALUES or isinstance(x, StandIn) or (isinstance(x, ModuleType) and _is_fixed(x))
 
 
 def sees_only_values(function: Any) -> bool:
     """Whether what a function of the author's returns depends on its arguments and its own draws alone."""
     if type(function) is MethodType:
-        return not seeded() and _has_values_only(function.__self__) and _methods_see_only_values(function)
+        return not seeded() and _has_values_only(function.__self__) and _seen_by_methods(function) is not None
     return type(function) is FunctionType and is_authors(function) and not seeded() and _seen(function, {}) is not None
 
 
@@ -136,23 +184,24 @@ def _has_values_only(owner: Any) -> bool:
     )
 
 
-def _methods_see_only_values(method: MethodType) -> bool:
-    """Whether a method, and those of its object that it may call, see nothing else that can change."""
-    kind, todo, seen = type(method.__self__), [method.__func__], set()
+def _seen_by_methods(method: MethodType) -> tuple[Any, ...] | None:
+    """What a method, and those of its object that it may call, see beside the object; None where that can change."""
+    kind, todo, found = type(method.__self__), [method.__func__], {}
     while todo:
         function = todo.pop()
-        if function in seen:
+        if function in found:
             continue
-        seen.add(function)
-        if type(function) is not FunctionType or not is_authors(function) or _seen(function, {}) is None:
-            return False
-        named = (inspect.getattr_static(kind, name, None) for name in names_in(function.__code__))
-        for x in named:
-            if isinstance(x, FunctionType | staticmethod):
-                todo.append(getattr(x, "__func__", x))
-            elif not is_value(x):  # a property, or what a class keeps
-                return False
-    return True
+        if type(function) is not FunctionType or not is_authors(function):
+            return None
+        known: dict[int, Any] = {}
+        seen = _seen(function, known)
+        named = [inspect.getattr_static(kind, name, None) for name in sorted(names_in(function.__code__))]
+        held = [x for x in named if not isinstance(x, FunctionType | staticmethod)]
+        if seen is None or not all(map(is_value, held)):  # a property, or what a class keeps
+            return None
+        todo += [getattr(x, "__func__", x) for x in named if isinstance(x, FunctionType | staticmethod)]
+        found[function] = tuple(f.__code__ for f in known.values()), seen, tuple(map(_content, held))
+    return tuple(found.values())
 
 
 def _seen(function: FunctionType, known: dict[int, Any]) -> tuple[Any, ...] | None:
@@ -175,10 +224,10 @@ def _seen(function: FunctionType, known: dict[int, Any]) -> tuple[Any, ...] | No
             inner = () if id(x) in known else _seen(x, known)
             if inner is None:
                 return None
-            values += inner
-        elif is_value(x):
-            values.append((type(x), x))
-        elif not _is_fixed(x):
+            values += [list(known).index(id(x)), *inner]
+        elif is_value(x) or _is_fixed(x):
+            values.append(_content(x))
+        else:
             return None
     return tuple(values)
 
@@ -226,11 +275,12 @@ def _has_loop(function: FunctionType) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _law(function: FunctionType, args: Arguments, seen: tuple[Any, ...]) -> OneDraw | None:
-    """The law of what a function returns; None where it is not found. `seen` are the values that it depends on."""
-    from dpest.trace import source, steps_between  # which lead here by the code that they run
+def _law(asked: _Call) -> OneDraw | None:
+    """The law of what a function returns; None where it is not found."""
+    from dpest.trace import steps_between  # which leads here by the code that it runs
 
-    values, asking = tuple(x for _, x in args), source.calling(function, steps_between)
+    function, values = asked.function, asked.values
+    asking = steps_between.followed(function)
 
     def program(run: Any) -> Flat:
         try:
@@ -242,22 +292,27 @@ def _law(function: FunctionType, args: Arguments, seen: tuple[Any, ...]) -> OneD
         found = chained(program, _ALONE, _LIMITS, CHECKS)
     except (DpestError, RecursionError):
         return None
-    return None if seeded() else _as_law(found)
+    return None if seeded() else _as_law(found, outcomes(function, values))
 
 
-def _as_law(found: OutputChances) -> OneDraw | None:
-    outcomes = {}
+def _as_law(found: OutputChances, possible: frozenset[Any] | None) -> OneDraw | None:
+    """The law of the outputs; where no others are possible, what is left out lies on them."""
+    weights = {}
     for output, log_p in found.outputs:
         if output.structure is not None or type(output.leaves[0]) not in (bool, int):
             return None
-        outcomes[int(output.leaves[0])] = log_p
+        weights[int(output.leaves[0])] = log_p
     kinds = {type(output.leaves[0]) for output, _ in found.outputs}
-    if len(kinds) != 1 or len(outcomes) > _MOST_POINTS or found.log_left_out > _LITTLE:
+    if len(kinds) != 1 or len(weights) > _MOST_POINTS or found.log_left_out > _LITTLE:
         return None
-    total = math.fsum(map(math.exp, outcomes.values()))
+    total = math.fsum(map(math.exp, weights.values()))
     if abs(total - 1.0) > 1e-12:  # an output that was weighed wrongly
         return None
-    points = sorted(outcomes)
-    logs = tuple(outcomes[x] - math.log(total) for x in points)
-    law = Atoms(tuple(map(float, points)), logs, off=found.error + abs(math.log(total)))
+    points = sorted(weights)
+    logs = tuple(weights[x] - math.log(total) for x in points)
+    off = found.error + abs(math.log(total))
+    if possible is not None and possible <= {*points}:
+        law = Atoms(tuple(map(float, points)), logs, off=off + math.exp(found.log_left_out - min(logs)))
+        return OneDraw(law, kinds == {bool}, -math.inf, False)
+    law = Atoms(tuple(map(float, points)), logs, off=off)
     return OneDraw(law, kinds == {bool}, found.log_left_out, found.has_tail)

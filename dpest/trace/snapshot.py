@@ -44,7 +44,7 @@ class _Plain:
 def _shows_all(kind: type) -> bool:
     """Whether objects of a class hold nothing but what their `__dict__` shows: no slots, and nothing that C code keeps."""
     plain = kind.__basicsize__ == _Plain.__basicsize__ and kind.__itemsize__ == 0
-    return plain and not any("__slots__" in vars(c) for c in kind.__mro__)
+    return plain and not any(vars(c).get("__slots__") for c in kind.__mro__)  # those of ABC and Generic are empty
 
 
 def _is_value(kind: type) -> bool:

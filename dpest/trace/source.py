@@ -54,18 +54,47 @@ def _with_code(function: FunctionType, code: CodeType | None, runtime: ModuleTyp
 def _rewritten(code: CodeType, rewriting: Callable[[FunctionNode], FunctionNode]) -> CodeType | None:
     if RUNTIME in code.co_freevars or RUNTIME in code.co_cellvars or _SEES_NAMES & {*code.co_names}:
         return None
+    found = _read(code)
+    if found is None:
+        return None
+    node, imports = found
+    new = _compiled(rewriting(copy.deepcopy(node)), code, imports)
+    # A name that is free in the old code and not in the new one, or the other way round, is one that we misread.
+    if new is None or {*new.co_freevars} - {RUNTIME} != {*code.co_freevars}:
+        return None
+    _note_own(new, code)
+    return noting_shared(new, code)
+
+
+def node_of(code: CodeType) -> FunctionNode | None:
+    """The syntax tree that a function's code was made of; None where its source cannot be read, or has changed since."""
+    found = None if _SEES_NAMES & {*code.co_names} else _read(code)
+    return None if found is None else found[0]
+
+
+@lru_cache(maxsize=512)
+def _read(code: CodeType) -> tuple[FunctionNode, list[ast.stmt]] | None:
+    """The function in its source file, and the imports there."""
     tree = _tree("".join(linecache.getlines(code.co_filename)))
     if tree is None:
         return None
     imports = list(_imports(tree.body))
-    for node in _candidates(tree, code):
-        if not _same(_compiled(node, code, imports), code):
-            continue
-        new = _compiled(rewriting(copy.deepcopy(node)), code, imports)
-        # A name that is free in the old code and not in the new one, or the other way round, is one that we misread.
-        fits = new is not None and {*new.co_freevars} - {RUNTIME} == {*code.co_freevars}
-        return noting_shared(new, code) if new is not None and fits else None
-    return None
+    return next(((x, imports) for x in _candidates(tree, code) if _same(_compiled(x, code, imports), code)), None)
+
+
+OWN_CODE: dict[CodeType, CodeType] = {}  # of functions inside those that were rewritten: the author's, by the one made of it
+
+
+def _note_own(new: CodeType, old: CodeType) -> None:
+    """Keeps the author's code of each function inside one that was rewritten, where it is told by its name and line."""
+    for own in _inside(old):
+        made = [x for x in _inside(new) if (x.co_name, x.co_firstlineno) == (own.co_name, own.co_firstlineno)]
+        if len(made) == 1 and own.co_name != "<lambda>" and RUNTIME in made[0].co_freevars:
+            OWN_CODE[made[0]] = own
+
+
+def _inside(code: CodeType) -> list[CodeType]:
+    return [y for x in code.co_consts if isinstance(x, CodeType) for y in (x, *_inside(x))]
 
 
 def _imports(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -11,17 +11,19 @@ import ast
 import dis
 import inspect
 import linecache
+from abc import ABC
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from types import CodeType, FrameType, FunctionType, MethodType
-from typing import Any
+from typing import Any, Generic, Protocol
 
 _ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what follows their names
 TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by itself
 SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
-_CONVERSIONS = "dpest.lang.generators.conversions"
+_CONVERSIONS, _MATHEMATICS = "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"
 _MISSING = object()
+_BARE = (object, ABC, Generic, Protocol)  # classes that give their objects nothing
 
 
 def is_shown(frames: Sequence[FrameType], entry: FrameType) -> bool:
@@ -30,7 +32,7 @@ def is_shown(frames: Sequence[FrameType], entry: FrameType) -> bool:
 
 
 def _asks(frame: FrameType, entry: FrameType) -> bool:
-    """Whether a frame asks for a truth value, an index or a conversion itself."""
+    """Whether a frame asks for a truth value, an index, a conversion or a function of `math` itself."""
     module = entry.f_globals.get("__name__", "")
     if module == TOGETHER:
         return True
@@ -40,7 +42,10 @@ def _asks(frame: FrameType, entry: FrameType) -> bool:
     if name == "__index__":
         return step.startswith("BINARY_SUBSCR")
     if module == SAMPLERS:
-        return _called(frame) is entry.f_locals.get("function", _MISSING)
+        asked = entry.f_locals.get("asked")
+        return asked is not None and _leads_to(_called(frame), asked.__code__)
+    if module == _MATHEMATICS:
+        return getattr(_called(frame), "__code__", None) is entry.f_code
     return module == _CONVERSIONS and getattr(_called(frame), "__module__", "") == _CONVERSIONS
 
 
@@ -69,7 +74,11 @@ def _leads_to(function: Any, code: CodeType) -> bool:
     """Whether the code is a function's own, or stands for it."""
     if not isinstance(function, FunctionType):
         return False
-    own = function.__code__
+    return same_place(function.__code__, code)
+
+
+def same_place(own: CodeType, code: CodeType) -> bool:
+    """Whether two codes are of one place in the source."""
     return own is code or all(getattr(own, x) == getattr(code, x) for x in ("co_name", "co_filename", "co_firstlineno"))
 
 
@@ -86,6 +95,10 @@ def _named(node: ast.expr | None, frame: FrameType) -> Any:
     match node:
         case ast.Name(id=name):
             return frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name, _MISSING)
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]), attr=attribute):
+            return _of_super(attribute, frame)
+        case ast.Attribute(value=ast.Call(func=maker), attr=attribute):
+            return _of_new_object(_named(maker, frame), attribute)
         case ast.Attribute(value=value, attr=attribute):
             base = _named(value, frame)
             return _MISSING if base is _MISSING else inspect.getattr_static(base, attribute, _MISSING)
@@ -95,6 +108,36 @@ def _named(node: ast.expr | None, frame: FrameType) -> Any:
                 return base[at] if -len(base) <= at < len(base) else _MISSING
             return base.get(at, _MISSING) if type(base) is dict and type(at) in (int, str) else _MISSING
     return _MISSING
+
+
+def _of_super(name: str, frame: FrameType) -> Any:
+    """The method that `super().name` stands for in a frame."""
+    code = frame.f_code
+    held, own = frame.f_locals, frame.f_locals.get("__class__")
+    first = held.get(code.co_varnames[0], _MISSING) if code.co_argcount else _MISSING
+    kind = first if isinstance(first, type) else type(first)
+    if "super" in frame.f_globals or own not in kind.__mro__:
+        return _MISSING
+    following = kind.__mro__[kind.__mro__.index(own) + 1 :]
+    return next((vars(c)[name] for c in following if name in vars(c)), _MISSING)
+
+
+def _of_new_object(kind: Any, name: str) -> Any:
+    """The method of an object that a class has just made, where objects of the class have it from the class alone."""
+    if not isinstance(kind, type) or type(kind).__call__ is not type.__call__:
+        return _MISSING
+    changed = any(x in vars(c) for c in kind.__mro__[:-1] for x in ("__new__", "__getattribute__"))
+    return _MISSING if changed or _gives_itself(kind, name) else inspect.getattr_static(kind, name, _MISSING)
+
+
+@lru_cache(maxsize=512)
+def _gives_itself(kind: type, name: str) -> bool:
+    """Whether a method of a class may give an object an attribute of this name, which stands before the class's own."""
+    held = (getattr(v, "__func__", v) for c in kind.__mro__ if c not in _BARE for v in vars(c).values())
+    codes = [f.__code__ for f in held if isinstance(f, FunctionType)]
+    stored = ((i.opname, i.argval) for code in codes for i in dis.get_instructions(code))
+    by_name = any({"__dict__", "setattr", "vars", "__setattr__"}.intersection(code.co_names) for code in codes)
+    return by_name or ("STORE_ATTR", name) in stored
 
 
 @lru_cache(maxsize=1024)

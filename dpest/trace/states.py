@@ -133,7 +133,7 @@ def state_at(condition: Node, end: CodeType, seen: KnownValues) -> Any:
     if seeded() or seen.points(condition) is not None:  # generators that a run seeds have a state; what is known is no question
         return None
     ours, frames = frames_of(end)
-    on_stacks = [held_variables(f.f_code, f.f_lasti) for f in frames]
+    on_stacks = [held_variables(f) for f in frames]
     if not frames or None in on_stacks or not _stands_plainly(ours, frames):
         return None
     asking = [f for f in ours if f.f_globals.get("__name__") not in ASKING]

@@ -13,8 +13,13 @@ from dpest.trace.samplers import sampled
 
 def call(function: Any) -> Any:
     """What stands for a function that is called."""
+    return sampled(function, followed(function))
+
+
+def followed(function: Any) -> Any:
+    """A function of the author's whose calls ask here; others as they are."""
     if type(function) is FunctionType and is_authors(function):
-        return sampled(function, source.calling(function, sys.modules[__name__]))
+        return source.calling(function, sys.modules[__name__])
     if type(function) is MethodType and type(function.__func__) is FunctionType and is_authors(function.__func__):
         return MethodType(source.calling(function.__func__, sys.modules[__name__]), function.__self__)
     return function

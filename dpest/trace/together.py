@@ -7,7 +7,9 @@ and whatever is not known to be harmless, or raises, is left to a fork, as the p
 from __future__ import annotations
 
 import builtins
+import inspect
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -22,39 +24,20 @@ from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import TRUTHS, Node, is_node
 from dpest.lang.points import listed_points
+from dpest.lang.text import percent, text
 from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.rationals import Rational
 from dpest.trace import calls, counting
 from dpest.trace.calls import harmless
 from dpest.trace.replay import UNBOUND, Replay, Unusual
 from dpest.trace.samplers import is_value, sampled, sees_only_values
+from dpest.trace.standing import same_place
 
 __all__ = [
-    "UNBOUND",
-    "added_at",
-    "append",
-    "attribute",
-    "both",
-    "both_inside",
-    "call",
-    "compared",
-    "climbed",
-    "condition",
-    "container",
-    "counted_from",
-    "every",
-    "every_inside",
-    "negated",
-    "one",
-    "one_inside",
-    "only_sum",
-    "pure",
-    "rounds",
-    "some",
-    "some_inside",
-    "unaffected",
-    "values",
-]
+    "UNBOUND", "added_at", "append", "attribute", "both", "both_inside", "call", "calls_itself", "climbed", "compared",
+    "condition", "container", "counted_from", "every", "every_inside", "negated", "one", "one_inside", "only_sum", "percent",
+    "pure", "rounds", "some", "some_inside", "text", "unaffected", "values",
+]  # fmt: skip
 
 Thunk = Callable[[], Any]
 _LAST: ContextVar[tuple[Any, Any]] = ContextVar("dpest_last_if")  # what it asked, and what its sides gave together
@@ -100,6 +83,13 @@ def both(
 def call(function: Any) -> Any:
     """What stands for a function that rewritten code calls."""
     return sampled(function, calls.call(function))
+
+
+def calls_itself(owner: Any, name: str) -> bool:
+    """Whether a method that names itself on its object means itself, and not one of a derived class."""
+    named = inspect.getattr_static(owner, name, None)
+    code = sys._getframe(1).f_code
+    return type(named) is FunctionType and same_place(named.__code__, code)
 
 
 def values() -> Any:

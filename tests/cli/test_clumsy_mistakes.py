@@ -83,7 +83,7 @@ def in_a_text(x):
     return "answer: " + dpest.laplace(1)
 
 def as_text(x):
-    return f"{dpest.laplace(1):.2f}"
+    return f"{dpest.laplace(1)}"[:4]
 
 def reads_a_file(x):
     return open("nowhere.csv").read()

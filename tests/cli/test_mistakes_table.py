@@ -43,7 +43,7 @@ def returns_function(x):
     return noisy
 
 def text(x):
-    return str(dpest.laplace(1))
+    return str(dpest.laplace(1))[0]
 
 def gamma(x):
     return math.gamma(dpest.laplace(1))

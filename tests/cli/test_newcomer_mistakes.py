@@ -112,7 +112,7 @@ def raises(x: float) -> Any:
 
 
 def needs_a_float(x: float) -> Any:
-    return "%.2f" % (x + dpest.laplace(1))
+    return "%.2e" % (x + dpest.laplace(1))
 
 
 MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {

@@ -16,6 +16,7 @@ from dpest.laws.discrete import Atoms, Geometric, atoms, bernoulli_law, categori
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.scipy_law import from_frozen
 from dpest.laws.stepped import Stepped
+from dpest.laws.uniform_sum import UniformSum
 from dpest.numerics.quadrature import integrate, with_tails
 from dpest.numerics.rationals import exact
 
@@ -31,6 +32,7 @@ CONTINUOUS: dict[str, Continuous] = {
     "gumbel": Gumbel(1.5),
     "logistic": Logistic(0.7),
     "uniform": Uniform(-1.0, 2.5),
+    "sum of uniforms": UniformSum(-2.0, 0.5, 5),
     "scipy t": wrapped(scipy.stats.t(4.0, scale=2.0)),  # type: ignore[dict-item]
     "scipy gamma": wrapped(scipy.stats.gamma(2.5)),  # type: ignore[dict-item]
     "scipy triangle": wrapped(scipy.stats.triang(0.3, scale=4.0)),  # type: ignore[dict-item]

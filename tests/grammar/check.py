@@ -13,6 +13,7 @@ import dpest
 from tests.grammar.program import Program
 from tests.grammar.rewrite import rewritten
 from tests.grammar.tails import tail_truth
+from tests.grammar.tries import tries_truth
 from tests.oracles import losses, native, samples
 from tests.oracles.affine import NotSwept
 from tests.oracles.plane import plane_truth
@@ -142,6 +143,8 @@ def truths_of(program: Program, runs: int) -> Truths:
             return natively(program)
         case "tails":
             return Truths((tail_truth(program),))
+        case "tries":
+            return Truths((tries_truth(program),))
     raise AssertionError(program.kind)
 
 

@@ -10,6 +10,7 @@ from tests.grammar.arrays import arrays
 from tests.grammar.program import Program
 from tests.grammar.rewrite import REWRITINGS
 from tests.grammar.tails import tails
+from tests.grammar.tries import tries
 from tests.grammar.writer import PROBABILITIES, TABLES, Writer, plain
 
 FAMILIES = ("laplace", "laplace", "laplace", "exponential", "gumbel", "logistic", "uniform", "gaussian", "cauchy", "t")
@@ -253,4 +254,5 @@ KINDS: dict[str, Callable[[random.Random, str], Program]] = {
     "rewritten": rewritten,
     "arrays": arrays,
     "tails": tails,
+    "tries": tries,
 }

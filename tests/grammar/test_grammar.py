@@ -14,7 +14,9 @@ from tests.grammar.shrink import shrink
 
 SEED = 2024
 # 600 programs in the ordinary run, 12,000 in `make slow`; blocks are the unit that parallel workers share.
-SHARES = {"discrete": 140, "loops": 20, "one": 110, "two": 70, "post": 80, "rewritten": 80, "arrays": 60, "tails": 40}
+SHARES = {
+    "discrete": 140, "loops": 20, "tries": 20, "one": 110, "two": 70, "post": 80, "rewritten": 80, "arrays": 60, "tails": 40
+}  # fmt: skip
 BLOCK = 10
 SLOW = 20
 

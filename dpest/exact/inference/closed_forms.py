@@ -13,6 +13,7 @@ from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.own_draws import in_conditions, replaced, with_values
+from dpest.exact.inference.parabolas import with_completed_squares
 from dpest.exact.inference.product_forms import with_products
 from dpest.lang.nodes import Draw, Function, Linear, Node, Rounded, Rounding, ancestors, children, draws_of, is_node, linear
 from dpest.laws.continuous import Exponential
@@ -28,7 +29,7 @@ _NEAR = 1e-12  # a sum of shapes that is so near to a whole number is meant to b
 
 def with_closed_forms(traced: Trace) -> Trace:
     """The same law, with one draw in place of every such value; raises `ExactRefused` where a share is left alone."""
-    paths = tuple(_with_sums(with_products(_with_floors(path))) for path in traced.paths)
+    paths = tuple(_with_sums(with_products(_with_floors(with_completed_squares(path)))) for path in traced.paths)
     asked = {id(x): x for path in paths for x in path.conditions}  # paths share their conditions
     for nodes in (*(path.nodes for path in paths), draws_of(*(d for x in asked.values() for d, _ in x.terms))):
         for draw in nodes:

@@ -12,12 +12,13 @@ import numpy as np
 from dpest.exact.inference.changed import changed, without
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Answer, Between, Bound, Density, Factor, Integral
-from dpest.laws.continuous import Gaussian, Laplace
+from dpest.laws.continuous import Gaussian, Laplace, Uniform
 from dpest.laws.discrete import Atoms, Geometric
 from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.panels import Panels, tabulate
 from dpest.laws.scipy_law import ScipyDiscrete, from_frozen
+from dpest.laws.uniform_sum import UniformSum, plus_uniform
 from dpest.numerics.logspace import Floats, log_sum_by_row
 from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -99,7 +100,7 @@ def _weights(rows: list[Expr], group: list[int]) -> list[Rational]:
 
 
 def _families(laws: dict[int, Law], group: list[int], weights: list[Rational]) -> list[list[int]]:
-    """Draws of the group whose sum has a closed form: Gaussians, Laplace draws of one scale, finite ones on one lattice."""
+    """Draws of the group whose sum has a closed form: Gaussians, Laplace or uniform draws of one scale, finite ones."""
     found: dict[object, list[int]] = {}
     for v, w in zip(group, weights, strict=True):
         law = laws[v]
@@ -107,6 +108,8 @@ def _families(laws: dict[int, Law], group: list[int], weights: list[Rational]) -
             found.setdefault("gaussian", []).append(v)
         elif isinstance(law, Laplace):
             found.setdefault(("laplace", abs(w) * exact(law.b)), []).append(v)
+        elif isinstance(law, Uniform):
+            found.setdefault(("uniform", abs(w) * (exact(law.high) - exact(law.low))), []).append(v)
         elif isinstance(law, Discrete) and law.finite and law.integral:
             found.setdefault(("finite", abs(w)), []).append(v)
     return [*(members for members in found.values() if len(members) > 1), *_differences(laws, group, weights)]
@@ -163,6 +166,8 @@ def sum_law(a: Law, b: Law, weight: Rational | float) -> Law | None:
         return Gaussian(math.hypot(a.sigma, float(weight) * b.sigma))
     if isinstance(a, Laplace | LaplaceSum) and isinstance(b, Laplace) and abs(weight) * exact(b.b) == exact(a.b):
         return LaplaceSum(a.b, 2 if isinstance(a, Laplace) else a.n + 1)
+    if isinstance(a, Uniform | UniformSum) and isinstance(b, Uniform) and (same := plus_uniform(a, b, weight)) is not None:
+        return same
     if isinstance(a, ScipyDiscrete) and isinstance(b, ScipyDiscrete) and weight == -1:
         return _difference(a, b) if _counting(a) is not None and _counting(a) == _counting(b) else None
     if isinstance(a, Discrete) and isinstance(b, Discrete):

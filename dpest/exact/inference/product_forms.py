@@ -2,7 +2,8 @@
 
 X Y of two centred Gaussian draws is G - H with gamma draws of shape 1/2, since 4 X Y = (X + Y)^2 - (X - Y)^2; so is E cos(T) of
 an exponential draw and an angle over half turns, since cos(T) = cos(T/2)^2 - sin(T/2)^2. Two of either make Laplace noise.
-sqrt(2 E) X of an exponential and a Gaussian draw is Laplace noise by itself. All of it needs that nothing else uses the draws.
+sqrt(2 E) X of an exponential and a Gaussian draw is Laplace noise by itself, and so is an exponential draw
+with a fair sign. All of it needs that nothing else uses the draws.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpest.exact.inference.own_draws import with_values
+from dpest.errors import BudgetExceeded, ExactRefused
+from dpest.exact.inference.own_draws import outcomes_of, with_values
 from dpest.lang.nodes import Apply, Draw, Function, Linear, Node, Product, draws_of, linear
+from dpest.lang.points import listed_points
 from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
 from dpest.laws.law import Law
 from dpest.laws.scipy_law import from_frozen
@@ -45,9 +48,12 @@ def _form(node: Product) -> list[tuple[Law, int]] | None:
             if radius is not None:
                 return [(Laplace(width * radius / math.sqrt(2)), 1)]
         scale = _exponential(one)
-        turn = _angle(other)
+        turn = None if scale is None else _angle(other)
         if scale is not None and turn is not None:
             return _halves(scale * turn)
+        size = None if scale is None else _fair_sign(other)
+        if scale is not None and size is not None:
+            return [(Laplace(scale * size), 1)]
     return None
 
 
@@ -82,6 +88,20 @@ def _exponential(node: Any) -> float | None:
         inner, factor = _single(image_of(inner, place)) or (None, ZERO)
         c = c * factor
     return abs(float(c)) * inner.law.b if isinstance(inner, Draw) and isinstance(inner.law, Exponential) else None
+
+
+def _fair_sign(node: Any) -> float | None:
+    """c for a value that is c or -c with the same probability; the sign of a continuous value is never 0."""
+    points = listed_points(node)
+    if points is None or len(points) > 3:
+        return None
+    try:
+        outcomes, _ = outcomes_of([node])
+    except (BudgetExceeded, ExactRefused):
+        return None
+    values = [float(value) for (value,) in outcomes]
+    fair = len(values) == 2 and values[0] == -values[1] and len(set(outcomes.values())) == 1
+    return abs(values[0]) if fair else None
 
 
 def _root_of_exponential(node: Any) -> float | None:

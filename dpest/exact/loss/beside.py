@@ -36,6 +36,7 @@ from dpest.numerics.linear import identities
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 OtherOutputs: TypeAlias = Sequence[tuple[int, Linear]]  # the other outputs, by position
+Curved: TypeAlias = Quotient | Product | Function | Rounded  # what makes a value that is not affine
 FunctionName: TypeAlias = tuple[Any, ...]  # a function of other outputs, equal for equal functions
 
 
@@ -105,9 +106,10 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
     """The ways in which an output can be undone with the others, and what is left."""
     whole = linear(x)
     for node, c in whole.terms:
-        name = _of_node(node, others) if isinstance(node, Quotient | Product | Function | Rounded) else None
+        name = _of_node(node, others) if isinstance(node, Curved) else None
         if name is not None:
             yield Beside(Undoing.PLUS, ("sum", ((name, c),), ZERO), ONE, ZERO), simplified(combine(whole, linear(node), -c))
+    yield from _cancelled(whole, others)
     if len(whole.terms) != 1:
         return
     ((node, c),) = whole.terms
@@ -116,14 +118,29 @@ def _steps(x: Any, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
             name = _named(linear(by), others)
             if name is not None:
                 yield Beside(Undoing.TIMES, name, c, whole.constant), _where_not_zero(by, value)
-    elif isinstance(node, Quotient) and is_node(node.left) and _never_zero(node.right):
+    elif isinstance(node, Quotient) and is_node(node.left) and never_zero(node.right):
         name = _named(linear(node.right), others)
         if name is not None:
             yield Beside(Undoing.OVER, name, c, whole.constant), node.left
 
 
-def _never_zero(x: Any) -> bool:
-    if is_smooth(x):
+def _cancelled(whole: Linear, others: OtherOutputs) -> Iterator[tuple[Beside, Any]]:
+    """Multiples of another output that take a term off which is not linear: both ends of an interval give its middle."""
+    own = {id(node): c for node, c in whole.terms if isinstance(node, Curved)}
+    if len(own) == len(whole.terms):
+        return
+    for place, other in others:
+        shared = {id(node): c for node, c in other.terms if isinstance(node, Curved)}
+        if not shared or not shared.keys() <= own.keys():
+            continue
+        for factor in dict.fromkeys(own[i] / c for i, c in shared.items()):
+            step = Beside(Undoing.PLUS, ("outputs", ((place, factor),), ZERO), ONE, ZERO)
+            yield step, simplified(combine(whole, other, -factor))
+
+
+def never_zero(x: Any) -> bool:
+    """Whether a value is zero with probability zero."""
+    if is_smooth(x) or (isinstance(x, Quotient) and _number(x.left) and x.left):
         return True
     low, high = span(x)
     return (low is not None and low > 0) or (high is not None and high < 0)
@@ -131,7 +148,7 @@ def _never_zero(x: Any) -> bool:
 
 def _where_not_zero(by: Any, value: Any) -> Any:
     """0 * value tells nothing of the value; a product is zero where one of its sides is."""
-    if _never_zero(by):
+    if never_zero(by):
         return value
     whole = linear(by)
     if len(whole.terms) == 1 and not whole.constant and isinstance(whole.terms[0][0], Product):

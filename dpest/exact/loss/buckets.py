@@ -27,6 +27,7 @@ from dpest.numerics.links import Links
 from dpest.trace.columns import constant_key
 from dpest.trace.explore import Path, Trace
 from dpest.trace.literal import Literal
+from dpest.trace.texts import check_apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,7 @@ class Bucket:
 
 def buckets(left: Trace, right: Trace, measures: Measures) -> list[Bucket]:
     """Everything that either program can return, ready to be compared."""
+    check_apart([p.output for p in (*left.paths, *right.paths)])
     open_positions = _open_positions([p for p in (*left.paths, *right.paths) if p.constants is None])
     keyed: dict[Any, tuple[list[Path], list[Path]]] = {}
     for side, trace in enumerate((left, right)):

@@ -117,7 +117,7 @@ def compare(
             if loss is not None:
                 ways[way].append(loss)
     total.check(left, right)
-    forward, backward = (_worst(losses) for losses in ways)
+    forward, backward = (_worst(losses, trace) for losses, trace in zip(ways, (left, right), strict=True))
     if in_one_piece:
         forward, backward = _at_least_nothing(forward), _at_least_nothing(backward)
     off = left.error + right.error
@@ -153,15 +153,13 @@ def _reached(losses: list[Loss], bound: float) -> bool:
     return max((x.lower for x in losses), default=-math.inf) >= bound - OPEN * max(1.0, bound)
 
 
-def _worst(losses: list[Loss]) -> Loss:
-    """The largest loss. One that still grows where exploration stopped has no upper bound."""
+def _worst(losses: list[Loss], likelier: Trace) -> Loss:
+    """The largest loss; without an upper bound where a path that was not explored may return what no other one does."""
+    closed = likelier.log_unexplored == -math.inf or likelier.closed
     if not losses:
-        return ZERO
+        return ZERO if closed else replace(ZERO, upper=math.inf)
     worst = max(losses, key=lambda loss: (loss.value, loss.settled))
-    upper = max(loss.upper for loss in losses)
-    settled = max((loss.value for loss in losses if loss.settled), default=0.0)
-    if worst.value > settled + 1e-9 * max(1.0, settled) and not worst.settled:
-        upper = math.inf
+    upper = max(loss.upper for loss in losses) if closed else math.inf
     return replace(worst, lower=max(loss.lower for loss in losses), upper=upper)
 
 

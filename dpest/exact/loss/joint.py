@@ -25,6 +25,7 @@ _STEPS = 200  # of a climb: an end for one that improves by ever less
 # Steps of this many scales lead away, to a limit that is looked at afterwards: after a few of them the climb ends.
 _STRIDE = 16.0
 _MOST_STRIDES = 4  # such steps in one climb: after so many it is on its way to infinity
+_AROUND = 256  # places around a corner of a cell: in four dimensions one in some dozens lies in it
 _SIZES = np.power(4.0, np.arange(-20, 4))
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 
@@ -46,6 +47,19 @@ def on_space(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWa
             top = _with_tails(block, top, swap) if math.isfinite(top.value) else top
         # A search proves what it reached and nothing more.
         ways.append(replace(top, upper=math.inf) if top.possible else top)
+    return BothWays(ways[0], ways[1])
+
+
+def with_place(block: Block, found: BothWays, places: tuple[tuple[float, ...], tuple[float, ...]]) -> BothWays:
+    """The suprema with what is found around a place for each direction, where one is given; it may be a corner of a cell."""
+    ways = []
+    for sup, place, swap in ((found.forward, places[0], False), (found.backward, places[1], True)):
+        if place and sup.possible and sup.value < math.inf:
+            around = np.tile(np.array(place), (_AROUND, 1))  # each is moved by another tiny amount
+            top = best(_evaluated(block, around, swap).above(block.log_floor))
+            # As on the way of a climb, a density of zero beside a kink proves nothing.
+            sup = replace(top, upper=math.inf) if sup.lower < top.lower < math.inf else sup
+        ways.append(sup)
     return BothWays(ways[0], ways[1])
 
 

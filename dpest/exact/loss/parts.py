@@ -9,6 +9,7 @@ import numpy as np
 
 from dpest.curves.boxes import Boxes
 from dpest.curves.cells import ROUND, single
+from dpest.curves.fibres import Fibres
 from dpest.curves.pieces import DensityPiece
 from dpest.curves.tails import NormalTails
 from dpest.curves.tree import CellSource, Fixed
@@ -17,6 +18,7 @@ from dpest.exact.inference.component import Component, Parts
 from dpest.exact.inference.lattice import WINDOW
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
 from dpest.exact.loss.direction import DirectionSide
+from dpest.exact.loss.last_step import LastStep, last_step
 from dpest.exact.loss.logs import logs_at
 from dpest.exact.loss.mixed import MixedSide
 from dpest.exact.loss.ratio import RatioSide
@@ -26,12 +28,15 @@ from dpest.exact.loss.supremum import supremum
 from dpest.laws.continuous import Gaussian
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.numerics.effort import spend
+from dpest.numerics.linear import product, reduced
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.quadrature import with_tails
-from dpest.numerics.rationals import Rational
+from dpest.numerics.rationals import ZERO, Rational, exact
 
 _LOG_BEYOND = -120.0  # ln of the mass of one draw that may lie beyond the cells
 _MOST_REAL = 3  # real coordinates that share noise
+_WELL_CONDITIONED = 1e6  # of a covariance that doubles solve to nine digits of its square root; beyond, rationals do
+_MOST_SOLVED = 40  # outputs whose covariance is solved in rationals: about a second
 _LARGE = 700.0  # the logarithm of the largest relative error that is told: a double holds e^709
 
 
@@ -79,19 +84,29 @@ def _part(block: Block) -> Weight | SharedGaussian | CellSource:
         return Weight(0.0, 0.0, 0.0)
     if block.dimension == 1:
         return _equal_weight(line_piece(block)) if block.equal else line_piece(block)
+    steps = last_step(block)
+    if steps is not None:
+        return _fibres(block, steps)
     if block.dimension <= _MOST_REAL:
         return _boxes(block)
-    raise NotCovered(
+    raise _too_many(block)
+
+
+def _too_many(block: Block) -> NotCovered:
+    return NotCovered(
         f"delta(eps) of {block.dimension} continuous outputs that share noise is not covered; up to {_MOST_REAL}, discrete "
         "outputs, independent parts and Gaussian noise through a linear map are"
     )
 
 
-def _on_lattice(block: Block) -> CellSource:
+def _on_lattice(block: Block) -> Weight | CellSource:
     """Single points, all but a negligible tail of infinite laws."""
     assert block.points is not None
     logs = logs_at(block, block.points())
     found = single(logs.p, logs.q, logs.error)
+    drawn = _laws(block.left) or _laws(block.right)
+    if not drawn and found.size == 1 and found.log_p[0] == found.log_q[0] == 0.0:
+        return Weight(0.0, 0.0, 0.0)  # a value that nothing moves, such as one that is released twice
     if all(isinstance(law, Discrete) and law.finite for side in (block.left, block.right) for law in _laws(side)):
         return Fixed(found)
     rest = 4 * max(len(_laws(side)) for side in (block.left, block.right)) * math.exp(WINDOW)
@@ -159,17 +174,18 @@ class _Reach:
 
 def _reaches(block: Block) -> list[_Reach]:
     """For each coordinate, how far its noise goes under either law."""
-    out = []
-    for j in range(block.dimension):
-        found = [
-            _component_reach(placed.component, placed.outputs.index(j))
-            for side in (block.left, block.right)
-            for parts, _ in side.cases
-            for placed, _ in parts
-            if j in placed.outputs
-        ]
-        out.append(_Reach(min(r.low for r in found), max(r.high for r in found), math.fsum(r.beyond for r in found)))
-    return out
+    return [_reach(block, j) for j in range(block.dimension)]
+
+
+def _reach(block: Block, j: int) -> _Reach:
+    found = [
+        _component_reach(placed.component, placed.outputs.index(j))
+        for side in (block.left, block.right)
+        for parts, _ in side.cases
+        for placed, _ in parts
+        if j in placed.outputs
+    ]
+    return _Reach(min(r.low for r in found), max(r.high for r in found), math.fsum(r.beyond for r in found))
 
 
 def _component_reach(component: Component, j: int) -> _Reach:
@@ -247,14 +263,31 @@ def _law_reach(law: Law) -> tuple[tuple[float, float], float]:
 def _boxes(block: Block) -> Boxes:
     """Both densities of a block with two or three real coordinates, on boxes."""
     reaches = _reaches(block)
-    edges = []
-    for j, reach in enumerate(reaches):
-        kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if [v for v, _ in k.terms] == [-1 - j]]
-        places = np.unique([float(-k.constant / k.terms[0][1]) for k in kinks] or [0.5 * (reach.low + reach.high)])
-        low, high = np.array([min(reach.low, places[0] - block.scale)]), np.array([max(reach.high, places[-1] + block.scale)])
-        edges.append(np.unique(with_tails(places[None, :], low, high, 4 * block.scale)[0]))
+    edges = tuple(_axis_edges(block, j, reach) for j, reach in enumerate(reaches))
     beyond = math.fsum(r.beyond for r in reaches)
-    return Boxes(lambda y: densities(block, y), tuple(edges), (beyond, beyond), _ratio_bounds(block))
+    return Boxes(lambda y: densities(block, y), edges, (beyond, beyond), _ratio_bounds(block))
+
+
+def _axis_edges(block: Block, j: int, reach: _Reach) -> Floats:
+    """Where boxes begin along one coordinate: the kinks across it, and steps to both ends."""
+    kinks = [k for k in (*block.left.kinks(), *block.right.kinks()) if [v for v, _ in k.terms] == [-1 - j]]
+    places = np.unique([float(-k.constant / k.terms[0][1]) for k in kinks] or [0.5 * (reach.low + reach.high)])
+    low, high = np.array([min(reach.low, places[0] - block.scale)]), np.array([max(reach.high, places[-1] + block.scale)])
+    return np.unique(with_tails(places[None, :], low, high, 4 * block.scale)[0])
+
+
+def _fibres(block: Block, steps: LastStep) -> Fibres:
+    """The last coordinates in closed form, the others on panels."""
+
+    def whole() -> CellSource:
+        if block.dimension > _MOST_REAL:
+            raise _too_many(block)
+        return _boxes(block)
+
+    reaches = [_reach(block, j) for j in steps.others]
+    edges = tuple(_axis_edges(block, j, r) for j, r in zip(steps.others, reaches, strict=True))
+    beyond = math.fsum(r.beyond for r in reaches)
+    return Fibres(steps.fibre, edges, (beyond, beyond), whole)
 
 
 # -- Gaussian noise ----------------------------------------------------------------------------------------------------
@@ -266,24 +299,41 @@ def _shifted(block: Block) -> SharedGaussian | None:
     Rotating the noise so that one axis points along the shift leaves one Gaussian coordinate that moves.
     """
     left, right = _linear(block.left, block.dimension), _linear(block.right, block.dimension)
-    if left is None or right is None or left.sigmas != right.sigmas or not np.array_equal(left.matrix, right.matrix):
+    if left is None or right is None or left.sigmas != right.sigmas or left.matrix != right.matrix:
         return None
-    gap = np.array([float(a - b) for a, b in zip(left.constants, right.constants, strict=True)])
-    spread = left.matrix * np.array(left.sigmas)
+    gap = [exact(a - b) for a, b in zip(left.constants, right.constants, strict=True)]
+    spread = np.array([[float(x) * s for x, s in zip(row, left.sigmas, strict=True)] for row in left.matrix])
     covariance = spread @ spread.T
-    if np.linalg.matrix_rank(covariance) < block.dimension:
+    condition = float(np.linalg.cond(covariance))
+    if condition < _WELL_CONDITIONED:
+        difference = np.array([float(x) for x in gap])
+        squared, error = float(difference @ np.linalg.solve(covariance, difference)), 8 * ROUND * (1.0 + condition)
+    elif block.dimension <= _MOST_SOLVED:
+        solved = _squared_in_rationals(left, gap)
+        if solved is None:
+            return None
+        squared, error = float(solved), 4 * ROUND
+    else:
         return None
-    squared = float(gap @ np.linalg.solve(covariance, gap))
-    if squared == 0.0:
-        return SharedGaussian(0.0, 0.0)
-    return SharedGaussian(squared, 8 * ROUND * (1.0 + float(np.linalg.cond(covariance))))
+    return SharedGaussian(squared, error if squared else 0.0)
+
+
+def _squared_in_rationals(noise: _Linear, gap: list[Rational]) -> Rational | None:
+    """gap (M S^2 M^T)^-1 gap without rounding: rows of M may be almost parallel, as those of a pseudo-inverse are."""
+    scaled = tuple(tuple(x * exact(s) for x, s in zip(row, noise.sigmas, strict=True)) for row in noise.matrix)
+    covariance = product(scaled, tuple(zip(*scaled, strict=True)))
+    transform, rank = reduced(covariance)
+    if rank < len(gap):
+        return None
+    (inner,) = zip(*product(transform, tuple((x,) for x in gap)), strict=True)
+    return sum((x * y for x, y in zip(gap, inner, strict=True)), ZERO)
 
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
     """y = matrix @ noise + constants, with independent Gaussian noise."""
 
-    matrix: Floats
+    matrix: tuple[tuple[Rational, ...], ...]
     constants: tuple[Rational, ...]
     sigmas: tuple[float, ...]
 
@@ -291,7 +341,7 @@ class _Linear:
 def _linear(side: BlockLaw, dimension: int) -> _Linear | None:
     if len(side.cases) != 1 or side.cases[0][1] != 1:
         return None
-    rows: dict[int, tuple[dict[int, float], Rational]] = {}
+    rows: dict[int, tuple[dict[int, Rational], Rational]] = {}
     sigmas: list[float] = []
     for placed, times in sorted(side.cases[0][0], key=lambda item: item[0].outputs):
         c = placed.component
@@ -305,12 +355,10 @@ def _linear(side: BlockLaw, dimension: int) -> _Linear | None:
             if len(outputs) != 1:
                 return None
             scale = -equation.coefficient(outputs[0])
-            draws = {start + v: float(x / scale) for v, x in equation.terms if v >= 0}
+            draws = {start + v: x / scale for v, x in equation.terms if v >= 0}
             rows[placed.outputs[-1 - outputs[0]]] = (draws, equation.constant / scale)
     if sorted(rows) != list(range(dimension)):
         return None
-    matrix = np.zeros((dimension, len(sigmas)))
-    for j, (draws, _) in rows.items():
-        for v, x in draws.items():
-            matrix[j, v] = x
-    return _Linear(matrix, tuple(rows[j][1] for j in range(dimension)), tuple(sigmas))
+    order = [rows[j] for j in range(dimension)]
+    matrix = tuple(tuple(draws.get(v, ZERO) for v in range(len(sigmas))) for draws, _ in order)
+    return _Linear(matrix, tuple(constant for _, constant in order), tuple(sigmas))

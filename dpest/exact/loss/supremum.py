@@ -13,11 +13,11 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
-from dpest.exact.loss.cells_of_space import bounds_on_cells
+from dpest.exact.loss.cells_of_space import highest_on_cells
 from dpest.exact.loss.cover import as_good_as
 from dpest.exact.loss.direction import DirectionSide
 from dpest.exact.loss.direction_search import direction_supremum
-from dpest.exact.loss.joint import on_space
+from dpest.exact.loss.joint import on_space, with_place
 from dpest.exact.loss.line import block_line, line_kinks, scan, searched
 from dpest.exact.loss.logs import ANY, NOTHING, OPEN_ENDED, BothWays, Ends, Sup, capped, logs_at, of_one_output
 from dpest.exact.loss.mixed import MixedSide, mixed_supremum
@@ -95,7 +95,11 @@ def _searched_on_space(block: Block, worth: Ends, most: Ends) -> BothWays:
     found = on_space(block, worth, most)
     ways = zip((found.forward, found.backward), worth, most, strict=True)
     is_wanted = any(sup.lower < sup.upper and least < math.inf and not as_good_as(sup.lower, top) for sup, least, top in ways)
-    return capped(found, bounds_on_cells(block)) if is_wanted else found
+    reached = found.forward.lower, found.backward.lower
+    tops = highest_on_cells(block, reached) if is_wanted else None
+    if tops is None:
+        return found
+    return capped(with_place(block, found, (tops[0].at, tops[1].at)), (tops[0].value, tops[1].value))
 
 
 def _known_support(block: Block, found: BothWays) -> BothWays:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from dpest.exact.loss.beside import Beside, others_in, undone_beside
+from dpest.exact.loss.beside import Beside, never_zero, others_in, undone_beside
+from dpest.exact.loss.exponential_shares import in_differences
+from dpest.exact.loss.same_value import written_once
 from dpest.exact.loss.squares import in_squares_of_outputs
 from dpest.inputs.shown import show
 from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Rounded, Where, is_node, linear, scaled
@@ -85,10 +87,11 @@ def _all_taken(rows: list[list[Any]]) -> dict[int, Taken]:
             out[place] = (*out.get(place, ()), *found)
 
     places = range(len(rows[0]))
+    rows[:] = [in_differences(row) for row in rows]
     for place in places:
         replaced(place, *_peeled([row[place] for row in rows]))
     if len(places) > 1:
-        rows[:] = [in_squares_of_outputs(row) for row in rows]
+        rows[:] = [in_squares_of_outputs(written_once(row)) for row in rows]
     waiting = [place for place in reversed(places) if len(places) > 1 and any(_depends(row[place]) for row in rows)]
     while waiting:
         place, found = next(((i, found) for i in waiting if (found := undone_beside(rows, i)) is not None), (0, None))
@@ -170,7 +173,7 @@ def _layer(x: Any) -> Layer | None:
             return Layer(function, _sign(c), 0 * c)
         case Function(function=function) if c == 1 and not k:
             return Layer(function, c, k)
-        case Quotient(left=left, right=right) if not k and is_number(left) and left and is_smooth(right):
+        case Quotient(left=left, right=right) if not k and is_number(left) and left and never_zero(right):
             return Layer(RECIPROCAL, c / c, k)
         case Function() | Quotient() | Where() if c != 1 or k:
             return Layer(None, c, k)
@@ -187,7 +190,7 @@ def _inner(x: Any) -> Any:
             return _absorbed(function, value, abs(c))
         case Function(value=value) if c == 1 and not k:
             return value
-        case Quotient(left=left, right=right) if not k and is_number(left) and left and is_smooth(right):
+        case Quotient(left=left, right=right) if not k and is_number(left) and left and never_zero(right):
             return scaled(linear(right), 1 / (c * linear(left).constant))
     return node
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpest.exact.inference.cases import Constant
-from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind
+from dpest.exact.loss.blocks import Block, BlockLaw, CoordinateKind, IntegratedLaw
 from dpest.exact.loss.compare import Loss, StratumLoss
 from dpest.exact.loss.coordinates import Frame
 from dpest.exact.loss.line import line_kinks
@@ -200,6 +200,8 @@ def _weigh(told: _Told, block: Block, sup: Sup, swapped: bool) -> None:
 
 def mass(block: Block, side: BlockLaw, low: float, high: float) -> float:
     """ln of the mass that a law on a line puts between two points."""
+    if isinstance(side, IntegratedLaw) and math.isinf(low) and math.isinf(high):
+        return side.log_total
     plain = release(side)
     if plain is not None and isinstance(plain.law, Continuous):
         return plain.log_mass(low, high)

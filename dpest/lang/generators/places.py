@@ -17,7 +17,7 @@ import numpy as np
 GENERATORS = (stdlib.Random, np.random.Generator, np.random.RandomState)
 _MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
 _MOST_LOOKED_AT = 1000
-_BUILT_IN = ("float", "int", "isinstance", "sum")
+_BUILT_IN = ("float", "int", "isinstance", "print", "sum")
 NOT_THE_AUTHORS = frozenset({"builtins", "numpy", "pandas", "scipy", "dpest", *sys.stdlib_module_names}) - {"__main__"}
 
 

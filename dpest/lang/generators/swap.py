@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import inspect
+import json
 import math
 import random as stdlib
 import re
@@ -14,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from numpy._core import _methods
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.clock import CLOCKS
 from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.counters import COUNTERS
 from dpest.lang.generators.distributions import distribution_places
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
@@ -40,6 +44,7 @@ from dpest.lang.generators.standins import (
     stand_in,
 )
 from dpest.lang.generators.sums import SUMS
+from dpest.lang.text import TEXTS
 
 NAMES = ("rng", "random_state", "generator", "gen")
 
@@ -133,10 +138,11 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time)
+_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time, json, collections)
 _LEGACY = np.random.mtrand._rand
 # By the id of what they stand for.
-_STAND_INS = {**QUESTIONS, **ARRAYS, **QUANTILES, **CONVERSIONS, **MATHEMATICS, **FACTORIES, **SUMS, **CLOCKS}
+_TABLES = (QUESTIONS, ARRAYS, QUANTILES, CONVERSIONS, MATHEMATICS, FACTORIES, SUMS, CLOCKS, TEXTS, COUNTERS)
+_STAND_INS = {key: new for table in _TABLES for key, new in table.items()}
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]
 
@@ -150,6 +156,7 @@ class _Swapped:
         self._stand_ins: dict[int, tuple[Any, Any]] = {}  # by the generator, which is kept beside its stand-in
         self._modules: list[_Module] = []  # `random`, `numpy.random`, `secrets` and others, once they were looked through
         self._in_modules: set[tuple[Any, ...]] = set()
+        self._methods: dict[int, Any] = {}  # what stands for methods of SciPy's distributions, by the id of the function
         self._takers = 0
 
     def take(self, roots: list[Any]) -> list[tuple[Any, ...]]:
@@ -158,10 +165,12 @@ class _Swapped:
         with self._lock:
             self._takers += 1
             try:
+                of_scipy = (*scipy_places(), *distribution_places())
+                self._methods = {id(place.value): new for place, new in of_scipy}
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
                 if self._takers == 1:
                     self._into_modules()
-                for place, new in (*found, *scipy_places(), *distribution_places()):
+                for place, new in (*found, *of_scipy):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:
@@ -209,6 +218,8 @@ class _Swapped:
             return _STAND_INS[id(value)]
         if id(value) in _BY_NAME:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
+        if isinstance(value, MethodType) and id(value.__func__) in self._methods:  # a name that is bound to one outside
+            return MethodType(self._methods[id(value.__func__)], value.__self__)
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None
         if type(owner) in _STOCK:
             return getattr(self._for(owner), value.__name__, None)

@@ -13,6 +13,7 @@ from scipy import stats
 import dpest
 from dpest.errors import DpestError
 from dpest.exact.loss.beside import Beside, FunctionName, Undoing, others_in
+from dpest.exact.loss.same_value import ValueNumbers
 from dpest.lang.nodes import Pick
 from dpest.numerics.elementary import EXP
 from dpest.numerics.rationals import ONE, ZERO, exact
@@ -259,3 +260,66 @@ def test_functions_of_other_outputs(name: FunctionName, value: Callable[..., flo
         assert Beside(Undoing.TIMES, name, ONE, ZERO).words("x", lambda place: "abc"[place]) == f"(x * {words})"
         assert Beside(Undoing.PLUS, name, ONE, ZERO).words("0", lambda place: "abc"[place]) == f"({words})"
         assert Beside(Undoing.OVER, name, exact(-2), exact(5)).words("x", lambda place: "abc"[place]) == f"(-2*(x / {words}) + 5)"
+
+
+# -- both ends of an interval ------------------------------------------------------------------------------------------
+
+
+def test_both_ends_of_an_interval_give_its_middle_and_its_width() -> None:
+    """An interval around a noisy mean whose width follows from a noisy variance, or from the mean, tells both and no more."""
+
+    def two(x: Any) -> Any:
+        mean, variance = x[0] + dpest.laplace(2), max(x[1] + dpest.laplace(3), 0.1)
+        half = 1.96 * math.sqrt(variance / 10)
+        return mean - half, mean + half
+
+    def wald(x: Any) -> Any:
+        p = min(max(x[0] + dpest.laplace(2), 0), 1)
+        half = 1.96 * math.sqrt(p * (1 - p) / 10)
+        return p - half, p + half
+
+    def wilson(x: Any) -> Any:
+        p = min(max(x[0] + dpest.laplace(2), 0), 1)
+        middle, half = (p + 0.19) / 1.38, 1.96 / 1.38 * math.sqrt(p * (1 - p) / 10 + 0.0096)
+        return {"low": middle - half, "high": middle + half}
+
+    def unequal(x: Any) -> Any:
+        y = x[0] + dpest.laplace(2)
+        return y - np.exp(y), y + 2 * np.exp(y)
+
+    for mechanism, truth in ((two, 0.5 + 1 / 3), (wald, 0.5), (wilson, 0.5), (unequal, 0.5)):
+        found = dpest.estimate(mechanism, ((0.2, 2.0), (1.2, 3.0)), method="exact")
+        assert found.lower - 1e-9 <= truth <= found.upper + 1e-9
+        assert found.upper - found.lower < 1e-9
+
+
+def test_ends_that_depend_on_the_data_are_not_put_together() -> None:
+    """The middle is (y + z) / 2 under one input and (2 y + z) / 3 under the other: its density ratio has no bound."""
+
+    def mechanism(x: Any) -> Any:
+        middle, width = dpest.laplace(1), np.exp(dpest.laplace(1))
+        return middle - width, middle + x * width
+
+    found = dpest.estimate(mechanism, (1, 2), method="exact")
+    assert found.lower > 100
+    assert found.upper == math.inf
+
+
+def test_an_interval_that_is_written_twice() -> None:
+    def mechanism(x: Any) -> Any:
+        p = min(max(x + dpest.laplace(2), 0.1), 0.9)
+        return p - 2 * math.sqrt(p * (1 - p) / 9), p + 2 * math.sqrt(p * (1 - p) / 9)
+
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    truth = math.log((1 - 0.5 * math.exp(-0.05)) / (0.5 * math.exp(-0.45)))  # of the end at 0.1
+    assert (found.lower, found.upper) == (pytest.approx(truth, abs=1e-9), pytest.approx(truth, abs=1e-9))
+
+
+def test_a_long_chain_of_shared_values_is_numbered_in_no_time() -> None:
+    """Each value is used twice by the next one: written out, the last one would have 2^60 parts."""
+    x: Any = dpest.laplace(1)
+    for _ in range(60):
+        x = 0.5 * x + np.tanh(x)
+    numbers = ValueNumbers()
+    assert numbers.of((x + np.exp(x)).node) == numbers.of((x + np.exp(x)).node)
+    assert numbers.of(np.exp(x).node) != numbers.of(np.exp(x + 1).node)

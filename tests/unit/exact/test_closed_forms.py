@@ -97,3 +97,34 @@ def test_counts_of_several_things() -> None:
         return rng.multinomial(3, [0.2 + x, 0.3 - x, 0.5])
 
     bracket(counts, (0.0, 0.1), 3 * math.log(0.3 / 0.2))
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        lambda rng: rng.choice([-1, 1]),
+        lambda rng: 2 * rng.integers(0, 2) - 1,
+        lambda rng: np.sign(rng.random() - 0.5),
+        lambda rng: 1 - 2 * (rng.uniform() < 0.5),
+    ],
+)
+def test_exponential_noise_with_a_fair_sign_is_laplace(sign: Any) -> None:
+    """Where a denominator comes out as 0 the loss of a numerator alone is left; two-sided noise, as `laplace` has it."""
+
+    def quotient(x: Any, rng: np.random.Generator) -> Any:
+        return (x[0] + sign(rng) * rng.exponential(2)) / (x[1] - sign(rng) * 3 * np.log(rng.random()))
+
+    bracket(quotient, ((9, 4), (10, 4)), 0.5)
+    bracket(lambda x, rng: x + sign(rng) * rng.exponential(2), (0, 3), 1.5)
+
+
+def test_exponential_noise_with_another_sign_is_not_laplace() -> None:
+    def unfair(x: Any, rng: np.random.Generator) -> Any:
+        return x + rng.choice([-1, 1], p=[0.4, 0.6]) * rng.exponential(2)
+
+    def shared(x: Any, rng: np.random.Generator) -> Any:
+        sign = rng.choice([-1, 1])
+        return [v + sign * rng.exponential(2) for v in x]
+
+    bracket(unfair, (0, 1), math.log(0.6 / 0.4) + 0.5)
+    bracket(shared, ((9, 4), (10, 4)), math.inf)

@@ -182,9 +182,15 @@ def test_two_quotients_of_two_pairs_fix_no_direction():
     assert dpest.estimate(fixed, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
     assert dpest.estimate(loose, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
 
-    def never(x, rng: np.random.Generator):
+    def twice(x, rng: np.random.Generator):
         a, b, c = (v + rng.laplace(0, 1) for v in x)
         return a / b, (a + b) / (a + b + c) + a / b
+
+    assert dpest.estimate(twice, ([3, 2, 5], [3, 2, 6]), method="exact").upper == pytest.approx(1.0)
+
+    def never(x, rng: np.random.Generator):
+        a, b, c = (v + rng.laplace(0, 1) for v in x)
+        return a / b, (a + b) / (a + b + c) + b / a
 
     with pytest.raises(ExactRefused):
         dpest.estimate(never, ([3, 2, 5], [3, 2, 6]), method="exact")
@@ -205,3 +211,16 @@ def test_many_counts_have_two_sides():
 def test_delta_is_refused():
     with pytest.raises(NotCovered, match="quotient"):
         dpest.estimate(normalised, ([3, 2], [4, 2]), method="exact").delta(0.5)
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_a_quotient_that_does_not_change_beside_one_that_does(gaussian):
+    """A step of k-means: the points of one cluster move, the centre of the other says nothing."""
+
+    def centres(clusters, rng: np.random.Generator):
+        noise = rng.normal if gaussian else rng.laplace
+        return [(total + noise(0, 1)) / (count + noise(0, 1)) for total, count in clusters]
+
+    truth = _largest([2, 3], [3, 4], gaussian=gaussian)
+    _close(dpest.estimate(centres, ([(5, 2), (2, 3)], [(5, 2), (3, 4)]), method="exact"), truth)
+    _close(dpest.estimate(centres, ([(2, 3), (5, 2)], [(3, 4), (5, 2)]), method="exact"), truth)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import pytest
 
 import dpest
 
@@ -65,3 +67,38 @@ def test_moments_of_which_one_is_taken_off():
     result = dpest.estimate(mechanism, DATA, method="exact")
     assert result.lower - 1e-12 <= 0.8 + 0.4 <= result.upper + 1e-12
     assert result.upper - result.lower < 1e-9
+
+
+# -- a value and its square --------------------------------------------------------------------------------------------
+
+
+def folded_loss(middle: float, pair: tuple[float, float], b: float) -> float:
+    """The loss of (p - middle)^2 for p with Laplace noise: both preimages of each value add up (oracle: a grid)."""
+    away = np.unique(np.concatenate([np.linspace(0, 40 * b, 40001), [abs(x - middle) for x in pair]]))
+    logs = [np.logaddexp(-np.abs(middle + away - x) / b, -np.abs(middle - away - x) / b) for x in pair]
+    return float(np.max(np.abs(logs[0] - logs[1])))
+
+
+@pytest.mark.parametrize(
+    ("value", "middle"),
+    [
+        (lambda p: p - p**2, 0.5),
+        (lambda p: 1 - p**2 - (1 - p) ** 2, 0.5),
+        (lambda p: (p - 0.2) ** 2 + (p - 0.7) ** 2, 0.45),
+        (lambda p: 3 * p**2 + p * (1 - p) + p, -0.5),
+    ],
+)
+def test_a_parabola_of_one_value_is_a_square(value: Any, middle: float) -> None:
+    pair = (0.3, 0.4)
+    r = dpest.estimate(lambda x: value(x + dpest.laplace(0.1)), pair, method="exact")
+    truth = folded_loss(middle, pair, 0.1)
+    assert r.lower - 1e-6 <= truth <= r.upper + 1e-9
+    assert r.upper - r.lower < 1e-9
+
+
+def test_squares_that_cancel_leave_a_line() -> None:
+    def mechanism(x: float) -> Any:
+        p = x + dpest.laplace(0.1)
+        return (p + 1) ** 2 - p**2
+
+    assert dpest.estimate(mechanism, (0.3, 0.4), method="exact").epsilon == pytest.approx(1, abs=1e-9)

@@ -98,3 +98,34 @@ def test_methods_are_put_back() -> None:
     assert before == (scipy.stats.rv_continuous.cdf, NormalDist.inv_cdf)
     assert norm.cdf(0.0) == 0.5
     assert NormalDist().inv_cdf(0.5) == 0.0
+
+
+PHI, DRAWN, AT_LEAST = norm.cdf, laplace.rvs, laplace.sf  # methods by names of their own
+
+
+def above_the_median(x: float) -> bool:
+    return bool(PHI(x + random.gauss(0, 1)) > 0.5)
+
+
+class Held:
+    def __init__(self) -> None:
+        self.cdf = norm.cdf
+
+    def above(self, x: float) -> bool:
+        return bool(self.cdf(x + random.gauss(0, 1)) > 0.5)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [above_the_median, Held().above, lambda x: Held().above(x), lambda x, cdf=norm.cdf: cdf(x + random.gauss(0, 1)) > 0.5],
+)
+def test_a_method_of_a_distribution_that_has_another_name(mechanism: Any) -> None:
+    p = NormalDist().cdf(1.0)
+    holds(mechanism, (0.0, 1.0), max(math.log(p / 0.5), math.log(0.5 / (1 - p))))
+
+
+def test_draws_and_tails_by_another_name() -> None:
+    holds(lambda x: x + DRAWN(scale=2.0), (0.0, 1.0), 0.5)
+    holds(lambda x: AT_LEAST(x + DRAWN(scale=2.0), scale=3), (0.0, 1.0), 0.5)
+    assert DRAWN.__func__ is laplace.rvs.__func__
+    assert float(PHI(0.0)) == 0.5

@@ -270,6 +270,7 @@ def test_remainders_of_an_unknown_input_are_not_written_out() -> None:
 
 LOOPS = [adds_up, counts_modulo, indexes_a_list, holds_a_number, asks_in_a_row, hands_on, compares_two, rebinds, walks]
 LOOPS += [makes_objects, keeps_in_a_class, keeps_two, keeps_what_a_draw_says, handles_errors]
+OPEN = (indexes_a_list, handles_errors)  # what they return after many rounds is not read off their code
 LONG = (rebinds, walks, keeps_in_a_class, keeps_two, handles_errors)  # more of their sequences matter
 
 
@@ -280,7 +281,8 @@ def test_a_loop_has_the_law_of_all_its_sequences(mechanism: Callable[..., Any]) 
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert found.lower <= high + 1e-12
     assert found.upper >= low - 1e-12
-    assert found.upper - found.lower < 1e-9 or found.lower > 2
+    assert found.epsilon - found.lower < 1e-9 or found.lower > 2
+    assert found.upper - found.lower < 1e-9 or found.lower > 2 or (found.upper == math.inf and mechanism in OPEN)
 
 
 def test_states_that_functions_without_a_frame_hide() -> None:

@@ -46,26 +46,26 @@ def climbs(x: int, rng: np.random.Generator) -> int:
 
 
 def test_the_likeliest_state_is_followed_first_with_all_that_leads_to_it() -> None:
-    states = _OpenStates(0.25)
+    states = _OpenStates()
     branches = [Branch() for _ in range(3)]
     assert states.met("a", 0.2, lambda: branches[0]) == 1
     assert states.met("b", 0.3, lambda: branches[1]) == 2
     assert states.met("a", 0.2, lambda: branches[2]) == 1  # its place is the one where it was met first
-    assert states.next() == (1, pytest.approx(0.4), branches[0])
+    assert states.next(0.25) == (1, pytest.approx(0.4), branches[0])
     assert states.met("a", 0.2, lambda: branches[2]) == 1  # it has been followed, and comes no more
-    assert states.next() == (2, pytest.approx(0.3), branches[1])
-    assert states.next() is None
+    assert states.next(0.25) == (2, pytest.approx(0.3), branches[1])
+    assert states.next(0.25) is None
 
 
 def test_states_are_followed_until_all_that_are_left_weigh_little_together() -> None:
-    states = _OpenStates(0.25)
+    states = _OpenStates()
     for name in "abcd":
         states.met(name, 0.1, Branch)  # each of them is below the limit
-    assert [states.next() is None for _ in range(3)] == [False, False, True]
+    assert [states.next(0.25) is None for _ in range(3)] == [False, False, True]
 
 
 def test_what_is_left_out_is_counted() -> None:
-    whole, cut = followed(climbs), followed(climbs, ChainLimits(states=100, work=10_000, little=1e-3))
+    whole, cut = followed(climbs), followed(climbs, ChainLimits(states=20, work=10_000, little=1e-3))
     truth = {k: 0.5 ** (k + 1) for k in range(30)} | {30: 0.5**30}
     assert whole.log_left_out == -math.inf
     assert laws(whole) == pytest.approx(truth, rel=1e-12)

@@ -213,3 +213,15 @@ def test_a_long_climb_is_proved() -> None:
         return x if k == 300 else -1
 
     assert dpest.estimate(walked, (0, 1), method="exact").lower == math.inf
+
+
+def test_a_generator_that_is_made_for_each_toss() -> None:
+    def count() -> int:
+        k = 0
+        while secrets.SystemRandom().random() < 0.5:
+            k += 1
+        return k
+
+    r = dpest.estimate(lambda x: x + count() - count(), (0, 1), method="exact")
+    assert r.lower <= math.log(2) <= r.upper
+    assert r.upper - r.lower < 1e-9

@@ -73,4 +73,80 @@ def test_a_count_that_an_expression_holds_is_seen(mechanism: Any) -> None:
     loss = max(abs(math.log(laws[0][k] / laws[1][k])) for k in laws[0])
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert found.lower - 1e-9 <= loss <= found.upper + 1e-9
+    assert abs(found.epsilon - loss) < 1e-9
+    assert found.lower > loss - 1e-6
+
+
+def _two(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def in_a_sum(x: int) -> Any:
+    while True:
+        y = round(math.exp(random.randrange(2))) * 10 + (0 if random.random() < 0.5 else 1)
+        if y == x and random.random() < 0.5:
+            continue
+        return y
+
+
+def in_a_sum_with_a_whole_number(x: int) -> Any:
+    while True:
+        y = round(math.exp(random.randrange(2))) * 10 + int(random.randrange(2))
+        if y == x and random.random() < 0.5:
+            continue
+        return y
+
+
+def in_a_list(x: int) -> Any:
+    while True:
+        y = sum([round(math.exp(random.randrange(2))) * 10, 0 if random.random() < 0.5 else 1])
+        if y == x and random.random() < 0.5:
+            continue
+        return y
+
+
+def among_arguments(x: int) -> Any:
+    while True:
+        y = _two(round(math.exp(random.randrange(2))) * 10, int(random.randrange(2)))
+        if y == x and random.random() < 0.5:
+            continue
+        return y
+
+
+def from_another_function(x: int) -> Any:
+    def tens() -> int:
+        return round(math.exp(random.randrange(2))) * 10
+
+    while True:
+        y = tens() + (0 if random.random() < 0.5 else 1)
+        if y == x and random.random() < 0.5:
+            continue
+        return y
+
+
+def in_a_variable_around(x: int) -> Any:
+    tens = 0
+
+    def draws() -> int:
+        nonlocal tens
+        tens = round(math.exp(random.randrange(2))) * 10
+        return 0 if random.random() < 0.5 else 1
+
+    while True:
+        y = draws() + tens
+        if y == x and random.random() < 0.5:
+            continue
+        return y
+
+
+HELD = [in_a_sum, in_a_sum_with_a_whole_number, in_a_list, among_arguments, from_another_function, in_a_variable_around]
+
+
+@pytest.mark.parametrize("mechanism", HELD)
+@pytest.mark.parametrize("pair", [(10, 31), (10, 11), (30, 11)])
+def test_a_number_that_was_looked_at_before_the_state_is_part_of_it(mechanism: Any, pair: tuple[int, int]) -> None:
+    # One of 10, 11, 30 and 31, each alike, but for the input's own, which is drawn again every other time.
+    assert pair[0] != pair[1]
+    found = dpest.estimate(mechanism, pair, method="exact")
+    assert found.lower - 1e-9 <= math.log(2) <= found.upper + 1e-9
     assert found.upper - found.lower < 1e-6

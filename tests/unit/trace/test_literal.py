@@ -20,6 +20,7 @@ from dpest.trace.literal import (
     ends,
     held,
     implied,
+    left_of,
     log_chances,
     log_weight,
     narrowed,
@@ -199,3 +200,34 @@ def test_what_is_known_of_single_draws_decides_what_compares_them(low: int | Non
     if said is False:
         bounds = narrowed({}, [literal(x, -1, low or 0), literal(y, 1, -high)])
     assert implied(between, bounds) is said
+
+
+@pytest.mark.parametrize("known", [0, 1, 2])
+@pytest.mark.parametrize("constant", range(-9, 3))
+def test_a_draw_with_one_point_left_counts_as_a_number(known: int, constant: int) -> None:
+    u, v = Draw(integers_law(0, 2)), Draw(integers_law(0, 3))
+    at = Literal(((u, exact(1)),), exact(-known)), Literal(((u, exact(-1)),), exact(known))
+    literal = Literal(((u, exact(1)), (v, exact(2))), exact(constant))
+    rest = left_of(literal, narrowed({}, at))
+    holds = [known + 2 * k + constant >= 0 for k in range(4)]
+    if isinstance(rest, bool):
+        assert holds == [rest] * 4
+    else:
+        assert [d for d, _ in rest.terms] == [v]
+        assert holds == [rest.terms[0][1] * k + rest.constant >= 0 for k in range(4)]
+        assert holds == [not (rest.negated().terms[0][1] * k + rest.negated().constant >= 0) for k in range(4)]
+
+
+def test_a_known_number_beside_continuous_noise() -> None:
+    u, z = Draw(integers_law(0, 2)), Draw(Laplace(1.0))
+    at = Literal(((u, exact(1)),), exact(-1)), Literal(((u, exact(-1)),), exact(1))
+    rest = left_of(Literal(((u, exact(1)), (z, exact(2))), exact(0.5)), narrowed({}, at))
+    assert rest == Literal(((z, exact(2)),), exact(1.5))
+
+
+def test_draws_that_are_open_stay() -> None:
+    u, v = Draw(integers_law(0, 2)), Draw(integers_law(0, 3))
+    literal = Literal(((u, exact(1)), (v, exact(2))), exact(-3))
+    assert left_of(literal, {}) is literal
+    both = [Literal(((d, exact(s)),), exact(-s * 1)) for d in (u, v) for s in (1, -1)]
+    assert left_of(literal, narrowed({}, both)) is True

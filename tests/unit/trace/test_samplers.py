@@ -221,3 +221,201 @@ def test_a_function_that_reads_an_attribute_of_itself_is_no_draw_by_its_argument
 
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert found.lower - 1e-9 <= math.log(3) <= found.upper + 1e-9
+
+
+# -- samplers in other places: with a generator that is handed on, as methods, inside a function -------------------------
+
+
+def coin_of(p: Fraction, rng: Any) -> int:
+    return 1 if rng.randrange(p.denominator) < p.numerator else 0
+
+
+def coin_exp_of(x: Fraction, rng: Any) -> int:
+    k = 1
+    while coin_of(x / k, rng) == 1:
+        k += 1
+    return k % 2
+
+
+def handed_a_module(x: int) -> Any:
+    while True:
+        size = 0
+        while coin_exp_of(Fraction(1, 2), random) == 1:
+            size += 1
+        negative = coin_of(Fraction(1, 2), random)
+        if negative and size == 0:
+            continue
+        return x - size if negative else x + size
+
+
+class Sampler:
+    """A sampler with methods that call each other."""
+
+    most = 1.0
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+        self.rng = np.random.default_rng()
+
+    def toss(self, chance: float) -> Any:
+        return self.rng.random() < min(chance, self.most)
+
+    def coin(self) -> bool:
+        k = 1
+        while self.toss(1 / self.scale / k):
+            k += 1
+        return k % 2 == 1
+
+    def sample(self) -> Any:
+        while True:
+            size = 0
+            while self.coin():
+                size += 1
+            negative = self.rng.random() < 0.5
+            if negative and size == 0:
+                continue
+            return -size if negative else size
+
+
+def by_methods(x: int) -> Any:
+    return x + Sampler(2.0).sample()
+
+
+def by_functions_inside(x: int, rng: np.random.Generator) -> Any:
+    def coin(chance: float) -> bool:
+        k = 1
+        while rng.random() < chance / k:
+            k += 1
+        return k % 2 == 1
+
+    def size() -> int:
+        k = 0
+        while coin(0.5):
+            k += 1
+        return k
+
+    while True:
+        found = size()
+        negative = rng.random() < 0.5
+        if negative and found == 0:
+            continue
+        return x - found if negative else x + found
+
+
+def in_one_function(x: int, t: int = 5) -> Any:
+    while True:
+        u = random.randrange(t)
+        p = math.exp(-u / t)
+        if random.random() >= p:
+            continue
+        v = 0
+        while random.random() < math.exp(-1):
+            v += 1
+        size = u + t * v
+        negative = random.random() < 0.5
+        if negative and size == 0:
+            continue
+        return x - size if negative else x + size
+
+
+PLACES = [(handed_a_module, 0.5), (by_methods, 0.5), (by_functions_inside, 0.5), (in_one_function, 0.2)]
+
+
+@pytest.mark.parametrize(("mechanism", "loss"), PLACES)
+def test_discrete_laplace_noise_wherever_its_coins_are_tossed(mechanism: Any, loss: float) -> None:
+    bracket(mechanism, (3, 4), loss)
+
+
+def test_functions_inside_are_told_apart_by_what_they_see() -> None:
+    def flipped(bit: int) -> Any:
+        def coin(chance: float) -> Any:
+            def toss() -> bool:
+                k = 1
+                while random.random() < chance / k:
+                    k += 1
+                return k % 2 == 1
+
+            return toss
+
+        first, second = coin(0.25), coin(0.75)
+        return (bit if first() else 1 - bit), (bit if second() else 1 - bit)
+
+    p, q = math.exp(-0.25), math.exp(-0.75)
+    bracket(flipped, (0, 1), math.log(p / (1 - p)) + abs(math.log(q / (1 - q))))
+
+
+def test_functions_that_see_the_same_functions_in_another_order() -> None:
+    def often() -> float:
+        return 0.75
+
+    def rarely() -> float:
+        return 0.25
+
+    def made(a: Any, b: Any, c: Any) -> Any:
+        def odd() -> bool:
+            k = 1
+            while random.random() < (a() + 0 * b() if k == 1 else c()) / k:
+                k += 1
+            return k % 2 == 1
+
+        return odd
+
+    def flipped(bit: int) -> Any:
+        first, second = made(often, rarely, often), made(often, rarely, rarely)
+        return (bit if first() else 1 - bit), (bit if second() else 1 - bit)
+
+    def stays_odd(first: float, later: float) -> float:
+        total, reached = 0.0, 1.0
+        for k in range(1, 40):
+            chance = (first if k == 1 else later) / k
+            total += reached * (1 - chance) * (k % 2)
+            reached *= chance
+        return total
+
+    p, q = stays_odd(0.75, 0.75), stays_odd(0.75, 0.25)
+    bracket(flipped, (0, 1), abs(math.log(p / (1 - p)) + math.log(q / (1 - q))))
+
+
+class Counting:
+    """Keeps how often it was asked: its method is no function of its arguments."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def odd(self) -> bool:
+        self.asked += 1
+        k = 1
+        while random.random() < 0.5 * self.asked / k:
+            k += 1
+        return k % 2 == 1
+
+
+def test_a_method_that_changes_its_object_is_followed() -> None:
+    def flipped(bit: int) -> Any:
+        held = Counting()
+        return (bit if held.odd() else 1 - bit), (bit if held.odd() else 1 - bit)
+
+    p, q = math.exp(-0.5), math.exp(-1.0)
+    found = dpest.estimate(flipped, (0, 1), method="exact")
+    truth = math.log(p / (1 - p)) + abs(math.log(q / (1 - q)))
+    assert found.lower - 1e-9 <= truth <= found.upper + 1e-9
+
+
+def test_what_a_class_holds_is_read_anew() -> None:
+    def flipped(bit: int) -> Any:
+        return bit if Sampler(2.0).coin() else 1 - bit
+
+    def chance(most: float) -> float:
+        odd, reached = 0.0, 1.0
+        for k in range(1, 60):
+            p = min(0.5 / k, most)
+            odd, reached = odd + (reached * (1 - p) if k % 2 else 0.0), reached * p
+        return odd
+
+    for most in (1.0, 0.125):
+        Sampler.most = most
+        try:
+            p = chance(most)
+            bracket(flipped, (0, 1), abs(math.log(p / (1 - p))))
+        finally:
+            Sampler.most = 1.0

@@ -91,7 +91,7 @@ def test_mass_that_is_not_explored_is_reported() -> None:
             k += 1
         return k
 
-    found = trace(mechanism, 0, {}, Limits(forks=10, log_mass=-5.0))
+    found = trace(mechanism, 0, {}, Limits(forks=10, tries=10, log_mass=-5.0))
     assert found.log_unexplored == pytest.approx(-len(found.paths) * math.log(2))
     assert sorted(p.output.leaves[0] for p in found.paths) == list(range(len(found.paths)))
 

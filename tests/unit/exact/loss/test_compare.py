@@ -29,6 +29,7 @@ from dpest.exact.loss.compare import (
     is_open,
 )
 from dpest.exact.loss.logs import NOTHING, OPEN_ENDED, BothWays, Sup
+from dpest.trace.explore import Trace
 
 HERE: Any = SimpleNamespace()
 
@@ -46,22 +47,21 @@ def part(log_p: float, log_q: float, room: float = 0.0) -> StratumLoss:
 
 
 def test_the_worst_has_the_largest_ends_of_all() -> None:
-    found = _worst([loss(1.0, lower=0.9, upper=1.1), loss(0.8, lower=0.1, upper=3.0), loss(0.95, lower=0.94, upper=0.96)])
+    known = [loss(1.0, lower=0.9, upper=1.1), loss(0.8, lower=0.1, upper=3.0), loss(0.95, lower=0.94, upper=0.96)]
+    found = _worst(known, Trace(()))
     assert (found.value, found.lower, found.upper) == (1.0, 0.94, 3.0)
-    assert _worst([]) is ZERO
+    assert _worst([], Trace(())) is ZERO
     assert (ZERO.value, ZERO.lower, ZERO.upper, ZERO.settled) == (0.0, 0.0, 0.0, True)
 
 
-def test_a_loss_that_still_grows_where_exploration_stopped_has_no_upper_end() -> None:
-    known, growing = loss(1.0), loss(2.0, settled=False)
-    assert _worst([known, growing]).upper == math.inf
-    assert _worst([known, growing]).value == 2.0
-    assert _worst([growing]).upper == math.inf
-    assert _worst([known, loss(1.0, settled=False)]).upper == 1.0
-    assert _worst([known, loss(1.0 + 1e-10, settled=False)]).upper == 1.0 + 1e-10
-    assert _worst([known, loss(0.5, settled=False)]).upper == 1.0
-    assert _worst([loss(0.0, settled=False)]).upper == 0.0
-    assert _worst([loss(1.0, settled=False), known]).settled
+@pytest.mark.parametrize("losses", [[], [loss(1.0)], [loss(1.0), loss(2.0, settled=False)]])
+def test_paths_that_were_not_explored_leave_no_upper_end_unless_they_return_what_others_do(losses: list[Loss]) -> None:
+    left_out, closed = Trace((), -1000.0, closed=False), Trace((), -1000.0, closed=True)
+    highest = max((x.value for x in losses), default=0.0)
+    assert _worst(losses, left_out).upper == math.inf
+    assert _worst(losses, left_out).value == _worst(losses, closed).value == highest
+    assert _worst(losses, closed).upper == highest
+    assert _worst([loss(1.0, settled=False), loss(1.0)], closed).settled
 
 
 # -- mass that was not explored ----------------------------------------------------------------------------------------

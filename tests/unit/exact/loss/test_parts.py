@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import dpest
 from dpest.curves.cells import ROUND
@@ -248,3 +249,48 @@ def test_a_quotient_of_two_random_values_is_a_coordinate_of_its_own() -> None:
     assert block.kinds == (REAL,)
     assert isinstance(block.left, DirectionSide)
     assert isinstance(block.right, DirectionSide)
+
+
+# -- Gaussian noise through a linear map -------------------------------------------------------------------------------
+
+
+def normal_delta(mu: float, epsilon: float) -> float:
+    """delta(epsilon) of N(mu, 1) against N(0, 1)."""
+    return float(special.ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * special.ndtr(-mu / 2 - epsilon / mu))
+
+
+TREE = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1], *np.eye(4, dtype=int)])
+STRATEGIES = (TREE, np.array([[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 2], [0, 3, 1, 0]]))
+
+
+@pytest.mark.parametrize(
+    "workload", [np.tril(np.ones((4, 4))), np.eye(4), np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]] * 2)]
+)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_pseudo_inverse_has_rows_that_are_almost_parallel(workload: Any, strategy: Any) -> None:
+    """Whatever the least squares answers are, they tell of the noise what its projection onto their rows does."""
+
+    def answers(x: list[int], rng: np.random.Generator) -> Any:
+        return workload @ np.linalg.pinv(strategy) @ (strategy @ np.array(x) + rng.normal(0, 3, size=len(strategy)))
+
+    rows = workload @ np.linalg.pinv(strategy)
+    gap = rows @ strategy @ np.array([1, 0, 0, 0])
+    mu = math.sqrt(gap @ np.linalg.pinv(9 * rows @ rows.T, rcond=1e-9) @ gap)
+    found = dpest.estimate(answers, ([3, 1, 2, 2], [4, 1, 2, 2]), method="exact").delta(0.1)
+    assert found.upper - found.lower < 1e-11
+    assert found == pytest.approx(normal_delta(mu, 0.1), rel=1e-10)
+
+
+def test_noise_that_is_released_twice_is_a_closed_form_too() -> None:
+    """A noisy covariance matrix is symmetric: one of its entries is there twice."""
+
+    def covariance(rows: Any, rng: np.random.Generator) -> Any:
+        x = np.array(rows)
+        noise = np.triu(rng.normal(0, 1.5, size=(2, 2)))
+        return x.T @ x + noise + noise.T - np.diag(np.diag(noise))
+
+    pair = ([[0.5, 0.1], [0.9, 0.4]], [[0.5, 0.1], [0.1, 0.8]])
+    moved = np.array([0.9 * 0.9 - 0.1 * 0.1, 0.9 * 0.4 - 0.1 * 0.8, 0.4 * 0.4 - 0.8 * 0.8])
+    found = dpest.estimate(covariance, pair, method="exact").delta(0.2)
+    assert found.upper - found.lower < 1e-12
+    assert found == pytest.approx(normal_delta(float(np.linalg.norm(moved)) / 1.5, 0.2), rel=1e-12)

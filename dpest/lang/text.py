@@ -1,0 +1,301 @@
+"""Text that random values are written into: `f"{n} people"` tells what n tells.
+
+A value's digits are not known while a mechanism is traced, and a text that holds them is not one string. Where the text is only
+handed on, put together with others and released, it is kept as its fixed parts and the values between them. Everything else
+that can be asked of a string (its length, whether it equals another one) is refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from string import Formatter
+from typing import Any
+
+import numpy as np
+
+from dpest.errors import NoText
+from dpest.lang.dist import Dist
+from dpest.lang.nodes import TRUTHS, Draw, Extreme, Linear, is_node
+from dpest.lang.not_plain import TEXT
+from dpest.lang.points import has_text, of_whole_numbers
+from dpest.lang.run import RUN
+
+_DIGITS = re.compile(r"(?:0(\d{1,2}))?\.(\d{1,2})([f%])")  # zeros in front, digits behind the point
+_ZEROS = re.compile(r"0(\d{1,2})d?")
+
+
+@dataclass(frozen=True)
+class InText:
+    """How a value stands in a text: as a whole number, as a float with all its digits, or with some digits behind the point."""
+
+    digits: int | None  # None for all of them; -1 for those of a whole number
+    zeros: int = 0  # the width that zeros in front fill
+    form: str = "f"  # of digits behind the point: "f", "%" for hundred times as much, "round" for what `round(x, digits)` gives
+
+    @property
+    def leaves(self) -> int:
+        """How many values tell what the text tells: minus zero is written in another way than zero."""
+        return 2 if self.digits is not None and self.digits >= 0 else 1
+
+
+REAL = InText(None)
+
+
+def _refused(*_: Any, **__: Any) -> Any:
+    raise NoText(TEXT)
+
+
+class Text:
+    """Fixed parts, and random values between them."""
+
+    __slots__ = ("parts",)
+    __class__ = property(_refused)  # isinstance(text, str) asks for it
+
+    def __init__(self, parts: Iterable[Any]) -> None:
+        joined: list[Any] = []
+        for x in parts:
+            if type(x) is str and joined and type(joined[-1]) is str:
+                joined[-1] += x
+            elif x != "" or type(x) is not str:
+                joined.append(x)
+        self.parts = tuple(joined)  # strings, and pairs (how it is written, values)
+
+    def __add__(self, other: Any) -> Text:
+        return Text((*self.parts, *_parts(other)))
+
+    def __radd__(self, other: Any) -> Text:
+        return Text((*_parts(other), *self.parts))
+
+    def __reduce__(self) -> Any:
+        raise NoText(TEXT)
+
+
+for _name in (
+    *("eq", "ne", "lt", "le", "gt", "ge", "bool", "hash", "len", "iter", "contains", "getitem", "str", "repr", "format"),
+    *("mul", "rmul", "mod", "rmod", "getattr", "float", "int", "index", "copy", "deepcopy"),
+):
+    setattr(Text, f"__{_name}__", _refused)
+
+
+def _parts(x: Any) -> tuple[Any, ...]:
+    if type(x) is Text:
+        return x.parts
+    return (x,) if type(x) is str else _refused()
+
+
+def text(*parts: Any) -> Any:
+    """An f-string: strings, and triples of a value, how it is converted and its format."""
+    found = [x if type(x) is str else written(*x) for x in parts]
+    if all(type(x) is str for x in found):
+        return "".join(found)
+    return Text(y for x in found for y in _parts(x))
+
+
+_CONVERTED: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
+
+
+def written(value: Any, conversion: str = "", spec: Any = "") -> Any:
+    """One value as text."""
+    if type(value) is Text:
+        return value if not spec and conversion in ("", "s") else _refused()
+    if not isinstance(value, Dist) or has_text(value, on_path=False) or type(spec) is not str:
+        return format(_CONVERTED[conversion](value) if conversion else value, spec)
+    return Text([_piece(value, "" if conversion else spec, bool(spec) and bool(conversion))])
+
+
+def _piece(value: Dist, spec: str, odd: bool) -> tuple[InText, tuple[Any, ...]]:
+    """How a random value stands in a text; refused where its type is not known, or two values may have one text."""
+    if odd:
+        _refused()
+    digits = _DIGITS.fullmatch(spec)
+    if _is_whole(value.node):
+        zeros = _ZEROS.fullmatch(spec)
+        return (InText(-1, int(zeros[1]) if zeros else 0), (value.node,)) if zeros or spec in ("", "d") else _refused()
+    rounded: Any = getattr(value.node, "written", None) or (None, ())
+    if spec == "" and rounded[0] is round and rounded[1][1] > 0 and _is_real(rounded[1][0]):
+        return _with_digits(Dist(rounded[1][0]), InText(rounded[1][1], form="round"))
+    if not _is_real(value.node):
+        _refused()
+    if digits is not None:
+        return _with_digits(value, InText(int(digits[2]), int(digits[1] or 0), digits[3]))
+    return (REAL, (value.node,)) if spec == "" else _refused()
+
+
+def _with_digits(value: Dist, kind: InText) -> tuple[InText, tuple[Any, ...]]:
+    """The digits of a value as a whole number, and whether a minus sign stands before them."""
+    steps: Any = round(value * 10 ** ((kind.digits or 0) + 2 * (kind.form == "%")))
+    below: Any = value < 0
+    return kind, tuple(x.node if isinstance(x, Dist) else x for x in (steps, below))
+
+
+def _is_whole(node: Any) -> bool:
+    """Whether a value is an int of Python's."""
+    return not isinstance(node, TRUTHS) and of_whole_numbers(node, frozenset(getattr(RUN.get(), "ints", {})))
+
+
+def _is_real(node: Any) -> bool:
+    """Whether a value is a float with a density, or one that is cut off at a number: equal ones have one text."""
+    if isinstance(node, Extreme):
+        plain = [x for x in node.values if not is_node(x)]
+        return len(plain) <= 1 and all(_is_real(x) for x in node.values if is_node(x))
+    parts = [n for n, _ in node.terms] if isinstance(node, Linear) else [node]
+    draws = [n for n in parts if isinstance(n, Draw)]
+    return len(draws) == len(parts) and any(not d.law.discrete for d in draws)
+
+
+def as_int(real: Any) -> Any:
+    """`int`, `round` and their like, which give an int: the run remembers it."""
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        found = real(*args, **keywords)
+        known = getattr(RUN.get(), "ints", None)
+        if known is not None and isinstance(found, Dist) and len(args) == 1 and not keywords and is_node(found.node):
+            known[id(found.node)] = found.node
+        return found
+
+    return function
+
+
+# -- functions of Python's ---------------------------------------------------------------------------------------------
+
+
+_PLAIN = (str, bytes, int, float, complex, type(None), np.generic, Dist)
+
+
+def is_shown_only(x: Any, depth: int = 6) -> bool:
+    """Whether a value does nothing when its text is asked for: numbers, strings, random values, and containers of them."""
+    if type(x) is Text or isinstance(x, _PLAIN):
+        return True
+    if depth == 0:
+        return False
+    inside = x.flat if type(x) is np.ndarray else [*x, *x.values()] if type(x) is dict else x
+    return type(x) in (np.ndarray, dict, list, tuple, set) and all(is_shown_only(v, depth - 1) for v in inside)
+
+
+def has_random(x: Any) -> bool:
+    """Whether what JSON can hold has a random value in it."""
+    if is_random(x):
+        return True
+    return type(x) in (dict, list, tuple) and any(map(has_random, x.values() if type(x) is dict else x))
+
+
+def printed(*values: Any, **options: Any) -> None:
+    """`print`: nothing is shown while a mechanism is traced, which runs it again and again, on stand-ins and on numbers."""
+    to = options.get("file")
+    if RUN.get() is not None and (to is None or to in (sys.stdout, sys.stderr)) and all(map(is_shown_only, values)):
+        return
+    _PRINT(*values, **options)
+
+
+def as_text(*args: Any, **keywords: Any) -> Any:
+    """`str` of a value."""
+    if len(args) == 1 and not keywords and is_random(args[0]):
+        return written(args[0])
+    return str(*args, **keywords)
+
+
+def formatted(value: Any, spec: str = "") -> Any:
+    """`format` of a value."""
+    return written(value, "", spec)
+
+
+def joined(between: str) -> Any:
+    """The method `join` of a string."""
+
+    def join(items: Iterable[Any]) -> Any:
+        found = [*items]
+        if not any(type(x) is Text for x in found):
+            return between.join(found)
+        out: list[Any] = []
+        for k, x in enumerate(found):
+            out += [between, *_parts(x)] if k else _parts(x)
+        return Text(out)
+
+    return join
+
+
+def filled(template: str) -> Any:
+    """The method `format` of a string."""
+
+    def fill(*args: Any, **named: Any) -> Any:
+        if not any(map(is_random, (*args, *named.values()))):
+            return template.format(*args, **named)
+        parts: list[Any] = []
+        numbers = count()
+        for fixed, name, spec, conversion in Formatter().parse(template):
+            parts.append(fixed)
+            if name is not None:
+                key: Any = next(numbers) if name == "" else int(name) if name.isdigit() else name
+                held: Any = args if isinstance(key, int) else named
+                if (isinstance(key, str) and key not in named) or "{" in (spec or ""):
+                    _refused()
+                parts.append((held[key], conversion or "", spec or ""))
+        return text(*parts)
+
+    return fill
+
+
+_PERCENT = re.compile(r"%(?:(%)|(s)|([di])|(\.\d{1,2})?f)")
+
+
+def percent(template: Any, values: Any) -> Any:
+    """`template % values`."""
+    items = values if type(values) is tuple else (values,)
+    if type(template) is not str or not any(map(is_random, items)):
+        return template % values
+    parts: list[Any] = []
+    at, left = 0, iter(items)
+    for found in _PERCENT.finditer(template):
+        parts.append(template[at : found.start()])
+        at = found.end()
+        if found[1]:
+            parts.append("%")
+            continue
+        value = next(left, None)
+        parts.append((value, "", "" if found[2] else "d" if found[3] else f"{found[4] or '.6'}f"))
+        if found[3] and not (isinstance(value, int) or (isinstance(value, Dist) and _is_whole(value.node))):
+            _refused()  # %d cuts off what is behind the point
+    if "%" in _PERCENT.sub("", template) or next(left, None) is not None:
+        _refused()
+    return text(*parts, template[at:])
+
+
+def is_random(x: Any) -> bool:
+    """Whether a value is random, or a text with a random value in it."""
+    return type(x) is Text or isinstance(x, Dist)
+
+
+def dumped(value: Any, **options: Any) -> Any:
+    """`json.dumps` of what holds random numbers."""
+    if RUN.get() is None or options or not has_random(value):
+        return _DUMPS(value, **options)
+    return text(*_json(value))
+
+
+def _json(x: Any) -> Iterator[Any]:
+    if isinstance(x, Dist):
+        yield (x,)
+    elif type(x) is dict and all(type(k) is str for k in x):
+        yield from _listed("{", "}", ([_DUMPS(k) + ": ", *_json(v)] for k, v in x.items()))
+    elif type(x) in (list, tuple):
+        yield from _listed("[", "]", ([*_json(v)] for v in x))
+    else:
+        yield _DUMPS(x) if type(x) is not Text else _refused()
+
+
+def _listed(begin: str, end: str, items: Iterable[list[Any]]) -> Iterator[Any]:
+    yield begin
+    for k, parts in enumerate(items):
+        yield from (", ", *parts) if k else parts
+    yield end
+
+
+_PRINT, _DUMPS = builtins.print, json.dumps
+# By what they replace.
+TEXTS: dict[int, Any] = {id(_PRINT): printed, id(_DUMPS): dumped}
