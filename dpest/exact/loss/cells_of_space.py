@@ -43,10 +43,14 @@ class _CellLaw:
 
 @dataclass(frozen=True)
 class Highest:
-    """The most that a log ratio is anywhere, and where; no place where that is reached already, or nothing is known."""
+    """The most that a log ratio is, and the outputs at which it is so; none where that is reached already, or not known."""
 
     value: float
-    at: tuple[float, ...] = ()
+    at: dict[int, Rational] = field(default_factory=dict)
+
+    def place(self, dimension: int) -> tuple[float, ...]:
+        """The outputs as numbers in order; nothing where they are not known."""
+        return tuple(float(self.at.get(-1 - i, ZERO)) for i in range(dimension)) if self.at else ()
 
 
 def highest_on_cells(block: Block, reached: Ends) -> tuple[Highest, Highest] | None:
@@ -62,12 +66,7 @@ def highest_on_cells(block: Block, reached: Ends) -> tuple[Highest, Highest] | N
         return None
     if left is None or right is None:
         return None
-    forward, backward = _largest(left, right, reached[0]), _largest(right, left, reached[1])
-    return _placed(forward, block.dimension), _placed(backward, block.dimension)
-
-
-def _placed(top: _Top, dimension: int) -> Highest:
-    return Highest(top.value, tuple(float(top.at.get(-1 - i, ZERO)) for i in range(dimension)) if top.at else ())
+    return _largest(left, right, reached[0]), _largest(right, left, reached[1])
 
 
 def _cells(side: BlockLaw) -> list[_CellLaw] | None:
@@ -121,35 +120,27 @@ def _named(e: Expr, names: dict[int, int]) -> Expr:
     return expr(((names[v], c) for v, c in e.terms), e.constant)
 
 
-@dataclass(frozen=True)
-class _Top:
-    """A largest value, and the numbers at which it is attained, by name."""
-
-    value: float
-    at: dict[int, Rational] = field(default_factory=dict)
-
-
-def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> _Top:
+def _largest(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> Highest:
     """At most ln of own over other, everywhere; infinite where it has no bound, or none is found."""
     try:
         return _largest_of_all(own, other, reached)
     except Undecided:
-        return _Top(math.inf)
+        return Highest(math.inf)
 
 
-def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> _Top:
+def _largest_of_all(own: Sequence[_CellLaw], other: Sequence[_CellLaw], reached: float) -> Highest:
     for a, b in itertools.combinations(own, 2):
         if has_inside((*a.bounds, *b.bounds)):
             raise Undecided  # two densities are added
-    tops = [_Top(-math.inf)]
+    tops = [Highest(-math.inf)]
     for a in own:
         if not _is_covered(a.bounds, [b.bounds for b in other]):
-            return _Top(math.inf)
+            return Highest(math.inf)
         for b in other:
             bounds = (*a.bounds, *b.bounds)
             if has_inside(bounds):
                 at_most = _step_by_step(a, b, bounds)
-                tops.append(_Top(at_most) if as_good_as(reached, at_most) else _on_cell(a, b, bounds))
+                tops.append(Highest(at_most) if as_good_as(reached, at_most) else _on_cell(a, b, bounds))
     return max(tops, key=lambda top: top.value)
 
 
@@ -175,7 +166,7 @@ def _step_by_step(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> float:
     return found + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(found))
 
 
-def _on_cell(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> _Top:
+def _on_cell(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> Highest:
     """The largest log ratio on one cell, rounded up, and where it is."""
     less, more = _without_common(a.sizes, b.sizes)
     if len(more) > _MOST_SIGNS:
@@ -190,7 +181,7 @@ def _on_cell(a: _CellLaw, b: _CellLaw, bounds: Sequence[Expr]) -> _Top:
         found.append(_greatest(goal, less, bounds))
     value, at = max((x for x in found if x is not None), key=lambda x: x[0])
     top = float(value)
-    return _Top(top + constant + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(top)), at)
+    return Highest(top + constant + _ROUNDING * (1 + abs(a.constant) + abs(b.constant) + abs(top)), at)
 
 
 def _without_common(

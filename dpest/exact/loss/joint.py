@@ -25,7 +25,7 @@ _STEPS = 200  # of a climb: an end for one that improves by ever less
 # Steps of this many scales lead away, to a limit that is looked at afterwards: after a few of them the climb ends.
 _STRIDE = 16.0
 _MOST_STRIDES = 4  # such steps in one climb: after so many it is on its way to infinity
-_AROUND = 256  # places around a corner of a cell: in four dimensions one in some dozens lies in it
+_AROUND = 256  # places around a corner of a cell: few of them lie in it, and one is enough
 _SIZES = np.power(4.0, np.arange(-20, 4))
 _DISTANCES: Floats = np.power(2.0, np.arange(3, 11))
 

@@ -99,7 +99,8 @@ def _searched_on_space(block: Block, worth: Ends, most: Ends) -> BothWays:
     tops = highest_on_cells(block, reached) if is_wanted else None
     if tops is None:
         return found
-    return capped(with_place(block, found, (tops[0].at, tops[1].at)), (tops[0].value, tops[1].value))
+    forward, backward = (top.place(block.dimension) for top in tops)
+    return capped(with_place(block, found, (forward, backward)), (tops[0].value, tops[1].value))
 
 
 def _known_support(block: Block, found: BothWays) -> BothWays:
