@@ -137,7 +137,10 @@ def trace(
 
     watch = Watch(mechanism, data, params, lambda: program(one_run()))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
-        traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
+        if kept is Sides.BY_STATES:
+            traced = as_trace(chained(program, CHAIN, limits, checks))
+        else:
+            traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
         check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS)
         check_state(mechanism, data, program)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
@@ -162,11 +165,8 @@ def _few_or_together(
     def checked(search: _PathSearch, start: float) -> Trace:
         traced = search.found(loop_weight)
         seconds = max(checks.seconds, SHARE * (time.perf_counter() - start))
-        cancelled = check_against_program(traced, program, replace(checks, seconds=seconds))
-        return replace(traced, cancelled=cancelled) if cancelled else traced
+        return replace(traced, cancelled=check_against_program(traced, program, replace(checks, seconds=seconds)))
 
-    if sides is Sides.BY_STATES:
-        return as_trace(chained(program, CHAIN, limits, checks))
     start = time.perf_counter()
     forks = _PathSearch(limits)
     refusal: ExactRefused | RandomTruth | None = None
@@ -182,8 +182,7 @@ def _few_or_together(
     chain = LaterChain(program, limits, checks, (forks.looped or forks.repeats) and sides is Sides.AS_NEEDED)
     try:
         if sides is Sides.TOGETHER or rewritten():
-            begin = time.perf_counter()
-            search = _PathSearch(limits, together=True)
+            begin, search = time.perf_counter(), _PathSearch(limits, together=True)
             search.begin(program, few=1 if chain.may_be_found() else 0)
             if forks.repeats and not forks.looped and search.explored(program, few=1) and not search.is_nested():
                 return checked(search, begin)

@@ -21,12 +21,11 @@ from dpest.numerics.rationals import ONE
 from dpest.trace.literal import FREE, Bounds, ends
 
 _FIELDS = (int, float, str, list, dict, set, tuple, deque, np.ndarray, Dist)  # what a class may count with, or keep
-_OF_TABLES = tuple(type(iter(x)) for x in ({}, {}.values(), {}.items(), set()))
+_TABLES: tuple[Any, ...] = ({}, {}.values(), {}.items(), set())
+_OF_TABLES = tuple(type(iter(x)) for x in _TABLES)
+_SEQUENCES: tuple[Any, ...] = ([], (), range(0), range(2**64), "", "\u0100", b"", np.zeros(1), reversed([]))
 # Iterators that say where they stand, as `copy` would have it, without going on; what they go through is part of that.
-_ITERATORS = (
-    *(type(iter(x)) for x in ([], (), range(0), range(2**64), "", "\u0100", b"", np.zeros(1), reversed([]))),
-    *(*_OF_TABLES, enumerate, zip, map, filter, reversed),
-)
+_ITERATORS = (*(type(iter(x)) for x in _SEQUENCES), *_OF_TABLES, enumerate, zip, map, filter, reversed)
 MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
 
 
