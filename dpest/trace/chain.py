@@ -86,11 +86,12 @@ class _ChainRun(TraceRun):
 
     by_states = True
 
-    def __init__(self, branch: Branch, pending: list[Branch], limits: Limits, pool: Pool) -> None:
+    def __init__(self, branch: Branch, pending: list[Branch], limits: Limits, pool: Pool, began: int) -> None:
         super().__init__(branch, pending, limits, None, False, pool)
         self.state: Any = None  # that it stopped in
         self.finished = False  # whether the program has returned, and only its output is looked at
         self._replays = bool(branch.prints)
+        self._began = began  # how many steps led to the last state
         self._looks = False
 
     def settle(self, condition: Node) -> bool:
@@ -109,9 +110,10 @@ class _ChainRun(TraceRun):
 
     def look_back(self, condition: Node) -> None:
         """Ends the run where it is in a state; draws with few points that can still be read are looked at first."""
-        if self.finished:
-            return
         seen = KnownValues(self.bounds)
+        known = seen.points(condition) is not None and len(self.steps) == self._began
+        if self.finished or known:  # what the last state says is no question
+            return
         state = state_at(condition, returned.__code__, seen)
         if seen.open and all(map(_has_few, seen.open.values())):
             self._looks = True
@@ -265,7 +267,7 @@ class _Following:
         pending = [start]
         left_out = -math.inf
         while pending:
-            run = _ChainRun(pending.pop(), pending, self.limits, self.pool)
+            run = _ChainRun(pending.pop(), pending, self.limits, self.pool, len(start.steps))
             output = self.program(run)
             self.work += _OF_A_RUN + run.called
             if self.work > self.size.work:

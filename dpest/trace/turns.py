@@ -27,7 +27,7 @@ from dpest.lang.nodes import (
 from dpest.lang.spans import span
 from dpest.laws.law import Continuous, Discrete
 from dpest.laws.wrapped import residues, wrapped
-from dpest.numerics.rationals import ONE, Rational, exact, floor
+from dpest.numerics.rationals import ONE, Rational, common_measure, exact, floor
 from dpest.trace.atomic import Ask, atomic
 from dpest.trace.roundings import short
 from dpest.trace.stepped import steps_of, with_steps
@@ -93,8 +93,10 @@ def _left(inner: Linear, ask: Ask) -> Linear:
     assert low is not None
     assert high is not None
     whole = floor(low)
+    # In whole numbers, where it is a comparison of such: rounding decides none of them.
+    step = common_measure((ONE, out.constant, *(c for _, c in out.terms))) if all(is_integral(n) for n, _ in out.terms) else ONE
     for turn in range(whole + 1, 1 + floor(high)):
-        condition = Compare(Relation.GE, Linear(out.terms, out.constant - turn))
+        condition = Compare(Relation.GE, scaled(Linear(out.terms, out.constant - turn), ONE / step))
         if not atomic(Relation.GE, condition.value, ask, AsWritten(condition, {})):
             break
         whole = turn
