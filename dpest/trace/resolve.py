@@ -44,7 +44,7 @@ from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, is_listed, pinned_draws, point, settled
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
 from dpest.trace.literal import Literal
-from dpest.trace.nonlinear import known_product, nonlinear
+from dpest.trace.nonlinear import known_product, nonlinear, with_laplace
 from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.stepped import steps_of
 from dpest.trace.turns import without_turns
@@ -73,7 +73,7 @@ def affine(x: Any, ask: Ask, became: Became | None = None) -> Linear:
         return without_turns(value, ask) if any(isinstance(n, Rounded) for n, _ in value.terms) else value
     out = Linear((), value.constant)
     beyond = 0.0
-    for node, c in value.terms:
+    for node, c in with_laplace(value).terms:
         try:
             out = combine(out, _reduced(node, ask, {} if became is None else became), c)
         except NotFinite as found:
