@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpest.errors import DpestError, ExactRefused, MechanismRaised, NotReplayable, RandomTruth
+from dpest.errors import ExactRefused, MechanismRaised, NotReplayable, RandomTruth
 from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
 from dpest.lang.generators.open_arrays import open_arrays
@@ -108,7 +108,7 @@ def _with_open_arrays(answered: Callable[[], Result]) -> Result:
         try:
             with open_arrays():
                 return answered()
-        except DpestError:
+        except MechanismRaised:
             raise error from error.__cause__
 
 

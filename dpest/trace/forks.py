@@ -17,7 +17,7 @@ from dpest.trace.literal import Bounds, Literal, implied, left_of, log_chances, 
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
-from dpest.trace.rounds import Step, Visit, kept_in_a_loop, returns_to, visit
+from dpest.trace.rounds import Step, Visit, in_for_loop, kept_in_a_loop, returns_to, visit
 
 Rewrite = Callable[[Node], Any]
 MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
@@ -71,6 +71,7 @@ class TraceRun(Replay):
         self.opened = branch.opened
         self.abandoned = False
         self.returned: int | None = None
+        self.repeats = False  # whether a decision was met in a `for` loop
         self.rounded_off = 0.0
         self.over: BudgetExceeded | None = None  # which an `except` of the author's may have caught
 
@@ -111,6 +112,7 @@ class TraceRun(Replay):
 
     def look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
+        self.repeats = self.repeats or in_for_loop(returned.__code__)
         now = visit(condition, len(self.steps), returned.__code__, self.bounds)
         if now is None:
             return
