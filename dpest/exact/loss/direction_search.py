@@ -26,7 +26,7 @@ _MOST_SIDES = 2  # of boxes: with more, their number grows too fast
 # Looked at in all rounds; what is open then stays in the bracket. Three noisy values take some 3,000 evaluations for a box: half
 # of what a pair is given at most, so that a wide bracket is an answer and no refusal.
 _MOST_BOXES = 25_000
-_ROUNDS = 60
+_ROUNDS = 60  # each halves boxes: more are below the rounding of doubles
 _FIRST = 4  # parts of each side at the start
 _GRID = np.array([-1.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.0])  # of each side: where a search begins
 _MOST_STARTS = 2000
