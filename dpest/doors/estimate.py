@@ -143,7 +143,7 @@ def _with_open_arrays(answered: Callable[[], Result]) -> Result:
         try:
             with open_arrays():
                 return answered()
-        except DpestError:
+        except MechanismRaised:
             raise error from error.__cause__
 
 

@@ -48,6 +48,7 @@ from dpest.lang.not_plain import NotPlain
 from dpest.lang.plain_numbers import marked
 from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN, shown
+from dpest.lang.scalars import OneNumber
 from dpest.lang.spans import is_smooth
 from dpest.lang.ufuncs import EXTREMES, OPERATORS, boxed
 from dpest.lang.words import words
@@ -118,7 +119,7 @@ def _elementwise(operation: Callable[[Dist, Any], Any]) -> Callable[[Dist, Any],
     return applied
 
 
-class Dist(HasLaw, Bits, NotPlain):
+class Dist(HasLaw, Bits, OneNumber, NotPlain):
     """One random value. Arithmetic and comparisons make new ones; `if` on one forks the run that it is in."""
 
     __slots__ = ()
@@ -211,8 +212,6 @@ class Dist(HasLaw, Bits, NotPlain):
         if not value > 0:
             raise UnsupportedOperation(f"{shown(base)} ** x for a random x needs a positive base")
         return 1.0 if value == 1 else Dist(exponential(value, self.node))
-
-    conjugate = __pos__  # numpy.var asks each element of an array of objects for it
 
     def __abs__(self) -> Dist:
         return Dist(absolute(self.node))

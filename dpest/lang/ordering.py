@@ -19,6 +19,7 @@ import numpy as np
 from dpest.lang.dist import Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.extremes import extreme
 from dpest.lang.functions import where
+from dpest.lang.kinds import array_of_type, converted, number
 from dpest.lang.logic import compare
 from dpest.lang.nodes import (
     ArgExtreme,
@@ -30,7 +31,6 @@ from dpest.lang.nodes import (
     Relation,
     Where,
     combine,
-    is_integral,
     is_node,
     linear,
 )
@@ -189,30 +189,6 @@ def _all_of(original: PlainFunction, every: bool) -> PlainFunction:
     return traced
 
 
-def _number(original: type) -> PlainFunction:
-    def traced(*values: Any, **options: Any) -> Any:
-        if len(values) != 1 or options or not isinstance(values[0], Dist):
-            return original(*values, **options)
-        return _converted(original, values[0])
-
-    return traced
-
-
-def _converted(kind: type, x: Dist) -> Any:
-    """float(x), int(x) or bool(x) of a random value, which stays random."""
-    if kind is bool:
-        return wrap(truth(x.node))
-    if kind is float:
-        return Dist(Where(x.node, 1.0, 0.0)) if _is_truth(x) else x
-    if _is_truth(x):
-        return Dist(Where(x.node, 1, 0))
-    return x if is_integral(x.node) else math.trunc(x)
-
-
-def _is_truth(x: Dist) -> bool:
-    return truth(x.node) is x.node
-
-
 # -- NumPy -------------------------------------------------------------------------------------------------------------
 
 
@@ -308,7 +284,7 @@ def _count(values: Any, **options: Any) -> Any:
     items = _flat(values)
     if items is None or options or not any(isinstance(x, Dist) for x in items):
         return np.count_nonzero(values, **options)
-    return sum(_converted(int, wrap(truth(unwrap(x)))) if isinstance(x, Dist) else int(bool(x)) for x in items)
+    return sum(converted(int, wrap(truth(unwrap(x)))) if isinstance(x, Dist) else int(bool(x)) for x in items)
 
 
 # -- what stands for what ----------------------------------------------------------------------------------------------
@@ -342,7 +318,7 @@ def functions() -> dict[int, PlainFunction]:
         id(np.all): _all_of(np.all, True),
         id(np.where): _where,
         id(np.count_nonzero): _count,
-        **{id(kind): _number(kind) for kind in (int, float, bool)},
+        **{id(kind): number(kind) for kind in (int, float, bool)},
     }
 
 
@@ -352,16 +328,11 @@ def method(bound: Any) -> Any:
     if isinstance(owner, list):
         return _OF_LISTS[name](owner, bound) if name in _OF_LISTS else bound
     if owner.dtype == object and name == "astype":
-        return lambda kind, **options: _of_kind(owner, kind) if kind in (int, float, bool) else bound(kind, **options)
+        return lambda dtype, **options: array_of_type(owner, dtype, **options)
     if owner.dtype != object or name not in _OF_ARRAYS:
         return bound
     traced = functions()[id(getattr(np, name))]
     return lambda *args, **options: traced(owner, *args, **options)
-
-
-def _of_kind(owner: Any, kind: type) -> Any:
-    """array.astype(int) and the like, element by element: what is random stays so."""
-    return np.frompyfunc(_number(kind), 1, 1)(owner) if any(isinstance(x, Dist) for x in owner.ravel()) else owner.astype(kind)
 
 
 _OF_ARRAYS = frozenset({"argmax", "argmin", "max", "min", "argsort", "any", "all"})
@@ -382,7 +353,7 @@ def _counted(owner: list[Any], bound: Any) -> PlainFunction:
     def traced(value: Any) -> Any:
         if not any(isinstance(x, Dist) for x in (value, *owner)):
             return bound(value)
-        return sum(_converted(int, t) if isinstance(t, Dist) else int(bool(t)) for t in (x == value for x in owner))
+        return sum(converted(int, t) if isinstance(t, Dist) else int(bool(t)) for t in (x == value for x in owner))
 
     return traced
 

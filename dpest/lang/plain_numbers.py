@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dpest.lang.scalars import OneNumber
 from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.setting import Setting
 
@@ -49,7 +50,7 @@ def native(drawn: Any) -> Any:
     return np.array(drawn.tolist()).reshape(drawn.shape)
 
 
-class PlainNumber:
+class PlainNumber(OneNumber):
     """What the plain numbers share: results of arithmetic on them are plain numbers again."""
 
     __slots__ = ()

@@ -141,7 +141,9 @@ class _Standard(Law):
         return float(low), float(high)
 
     def sample(self, rng: Rng, size: int) -> npt.NDArray[np.generic]:
-        return np.asarray(self.standard.rvs(size=size, random_state=rng), float)
+        frozen = self.standard
+        whole = (int(x) if x == math.floor(x) else x for x in frozen.args)  # NumPy's binomial wants no float for its n
+        return np.asarray(frozen.dist(*whole, **frozen.kwds).rvs(size=size, random_state=rng), float)
 
     def words(self) -> str:
         return f"from_scipy({self.name})"

@@ -17,7 +17,9 @@ from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 _SURPRISE = 21.0  # nats: a sample that is so much less likely than it can be comes by chance once in 10^9 times
 
 
-def chained(program: Callable[[Any], Flat], size: ChainLimits, limits: Limits, checks: Checks) -> OutputChances:
+def chained(
+    program: Callable[[Any], Flat], size: ChainLimits, limits: Limits, checks: Checks, possible: frozenset[Any] | None = None
+) -> OutputChances:
     """The probability of each output of a program, compared with the program on plain numbers."""
 
     def to_points(run: Any) -> Flat:
@@ -30,7 +32,7 @@ def chained(program: Callable[[Any], Flat], size: ChainLimits, limits: Limits, c
         except Abandoned:
             return flatten(None)
 
-    found = chances(to_points, size, limits)
+    found = chances(to_points, size, limits, possible)
     _check(found, program, checks)
     return found
 

@@ -13,11 +13,11 @@ import random
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from dpest.lang.generators.swap import NAMES
-from dpest.trace.source import FunctionNode, node_of
+from dpest.trace.source import FunctionNode, as_written, node_of
 
 _MOST = 256  # values of one expression
 _DEEPEST = 16  # calls inside calls
@@ -31,6 +31,7 @@ _NOT_READ = (
     ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.Try, ast.TryStar, ast.Match,
 )  # fmt: skip  # code that gives values to names in other ways, or elsewhere
 Returned = frozenset[Any] | None
+_Called = tuple[CodeType, tuple[int, ...], tuple[bool, ...]]  # code, variables around it, which arguments are whole numbers
 
 
 def outcomes(function: Any, args: Sequence[Any]) -> Returned:
@@ -39,7 +40,7 @@ def outcomes(function: Any, args: Sequence[Any]) -> Returned:
         function, args = function.__func__, (function.__self__, *args)
     if type(function) is not FunctionType:
         return None
-    return _Code(function, [type(x) in (int, bool) for x in args], ()).returned()
+    return _Code(function, tuple(type(x) in (int, bool) for x in args), ()).returned()
 
 
 def returns_no_more(function: Any, args: Sequence[Any], known: Iterable[Any]) -> bool:
@@ -51,24 +52,28 @@ def returns_no_more(function: Any, args: Sequence[Any], known: Iterable[Any]) ->
 class _Code:
     """The code of one function, and which of its parameters are whole numbers."""
 
-    def __init__(self, function: FunctionType, whole: Sequence[bool], callers: tuple[FunctionType, ...]) -> None:
+    def __init__(self, function: FunctionType, whole: tuple[bool, ...], callers: tuple[_Called, ...]) -> None:
         code = function.__code__
         names = inspect.getargs(code).args
         plain = code.co_argcount == len(names) and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-        read = plain and len(whole) <= len(names) and function not in callers and len(callers) < _DEEPEST
-        node = node_of(code) if read else None
-        self.function, self.callers = function, (*callers, function)
+        node = node_of(code) if plain and len(whole) <= len(names) and len(callers) < _DEEPEST else None
+        call = (code, tuple(map(id, function.__closure__ or ())), whole)
+        # A call inside a call like it returns what the others return: by induction over the depth of calls.
+        self.again = call in callers
+        self.function, self.callers = function, (*callers, call)
         self.node = node if node is not None and not any(isinstance(x, _NOT_READ) for x in _inside(node)) else None
         self.whole: Mapping[str, bool] = {name: k < len(whole) and whole[k] for k, name in enumerate(names)}
         self.asked: set[str] = set()  # names whose values are being looked at: a loop starts from their other values
 
     def returned(self) -> Returned:
         """Every value that may be returned."""
-        return None if self.node is None else _union(self.values(x) for x in self._returns())
+        if self.node is None:
+            return None
+        return frozenset() if self.again else _union(self.values(x) for x in self._returns())
 
     def returns_whole(self) -> bool:
         """Whether nothing but whole numbers is returned."""
-        return self.node is not None and all(map(self.is_whole, self._returns()))
+        return self.node is not None and (self.again or all(map(self.is_whole, self._returns())))
 
     def _returns(self) -> Iterator[ast.expr]:
         if isinstance(self.node, ast.Lambda):
@@ -214,7 +219,7 @@ class _Code:
         return self.function.__globals__.get(name, getattr(builtins, name, None))
 
     def _code_of(self, called: FunctionType, args: list[ast.expr]) -> _Code:
-        return _Code(called, [self.is_whole(x) for x in args], self.callers)
+        return _Code(as_written(called) or called, tuple(map(self.is_whole, args)), self.callers)
 
 
 def _names(x: ast.AST, name: str) -> bool:

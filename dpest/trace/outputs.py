@@ -119,10 +119,27 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
     if is_dataclass(x) and not isinstance(x, type):
         named = [(f.name, getattr(x, f.name)) for f in fields(x) if f.compare]
         return ("record", type(x).__qualname__, tuple(k for k, _ in named), *(_describe(v, leaves) for _, v in named))
+    if type(x).__module__.partition(".")[0] == "pandas" and hasattr(x, "to_numpy"):
+        return _of_pandas(x, leaves)
     raise UnsupportedOutput(
         f"the mechanism returned {type(x).__name__}: return numbers, bools, None, strings, Enum members, or tuples, lists, "
-        "sets, dicts, dataclasses and NumPy arrays of them"
+        "sets, dicts, dataclasses, NumPy arrays and pandas tables of them"
     )
+
+
+def _of_pandas(x: Any, leaves: list[Any]) -> Any:
+    """A table, a column or an index of pandas: its labels are part of the output, as text where they are no plain values."""
+    axes = {"rows": "index", "columns": "columns"} if hasattr(x, "index") else {}
+    parts = {name: [_label(k) for k in getattr(x, axis)] for name, axis in axes.items() if hasattr(x, axis)}
+    parts["values"] = x.to_numpy(dtype=object)
+    return ("record", type(x).__name__, tuple(parts), *(_describe(v, leaves) for v in parts.values()))
+
+
+def _label(k: Any) -> Any:
+    """A label of a table as a plain value."""
+    if isinstance(k, tuple):
+        return tuple(map(_label, k))
+    return k if k is None or isinstance(k, bool | int | float | str | np.generic) else str(k)
 
 
 def _of_text(x: Text, leaves: list[Any]) -> Any:

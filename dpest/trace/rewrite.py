@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dpest.trace.counting import Climbing, Counting, climbing, counting, read_outside
 from dpest.trace.counts_written import added_at, count_as_sum
 from dpest.trace.loop_forms import PlainLoops
+from dpest.trace.masked import read_through, written_through
 from dpest.trace.recursion import PlainRecursion
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 from dpest.trace.syntax import RUNTIME, ask, load, thunk, tuple_of
@@ -266,6 +267,14 @@ class _Writer(_Comparisons):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
         return added_at(node) or node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        return written_through(node) or node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        return read_through(node)
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         found = counting(node, read_outside(self.whole, node))

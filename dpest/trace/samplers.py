@@ -37,6 +37,7 @@ from dpest.trace.limits import Limits
 from dpest.trace.outcomes import outcomes
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.replay import Replay
+from dpest.trace.source import as_written
 from dpest.trace.syntax import RUNTIME
 
 _VALUES = (bool, int, float, str, bytes, Fraction, type(None))
@@ -84,7 +85,7 @@ def sampled(function: Any, rewritten: Any) -> Any:
     if type(function) is not FunctionType or not is_authors(function) or not _has_loop(function):
         return rewritten
     if RUNTIME in function.__code__.co_freevars:  # one inside a function, which was rewritten with it
-        asked = _as_written(function) if asked is function else None
+        asked = as_written(function) if asked is function else None
         if asked is None or not _has_loop(asked):  # its loop was made of recursion, which stands for itself
             return rewritten
 
@@ -102,20 +103,6 @@ def sampled(function: Any, rewritten: Any) -> Any:
         return found.drawn()
 
     return called
-
-
-def _as_written(function: FunctionType) -> FunctionType | None:
-    """A function inside a rewritten one as the author wrote it; None where its code is not known."""
-    from dpest.trace import source  # which leads here by the code that it runs
-
-    code = source.OWN_CODE.get(function.__code__)
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    if code is None or not {*code.co_freevars} <= cells.keys():
-        return None
-    closure = tuple(cells[name] for name in code.co_freevars)
-    new = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
-    new.__kwdefaults__, new.__module__ = function.__kwdefaults__, function.__module__
-    return new
 
 
 def applied(function: Any) -> Callable[[tuple[Any, ...]], Any]:
@@ -280,7 +267,7 @@ def _law(asked: _Call) -> OneDraw | None:
     from dpest.trace import steps_between  # which leads here by the code that it runs
 
     function, values = asked.function, asked.values
-    asking = steps_between.followed(function)
+    asking, possible = steps_between.followed(function), outcomes(function, values)
 
     def program(run: Any) -> Flat:
         try:
@@ -289,10 +276,10 @@ def _law(asked: _Call) -> OneDraw | None:
             return flatten(None)
 
     try:
-        found = chained(program, _ALONE, _LIMITS, CHECKS)
+        found = chained(program, _ALONE, _LIMITS, CHECKS, possible)
     except (DpestError, RecursionError):
         return None
-    return None if seeded() else _as_law(found, outcomes(function, values))
+    return None if seeded() else _as_law(found, possible)
 
 
 def _as_law(found: OutputChances, possible: frozenset[Any] | None) -> OneDraw | None:

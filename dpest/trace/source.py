@@ -103,6 +103,18 @@ def _note_own(new: CodeType, old: CodeType) -> None:
             OWN_CODE[made[0]] = own
 
 
+def as_written(function: FunctionType) -> FunctionType | None:
+    """A function inside a rewritten one as the author wrote it; None where its code is not known."""
+    code = OWN_CODE.get(function.__code__)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    if code is None or not {*code.co_freevars} <= cells.keys():
+        return None
+    closure = tuple(cells[name] for name in code.co_freevars)
+    new = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    new.__kwdefaults__, new.__module__ = function.__kwdefaults__, function.__module__
+    return new
+
+
 def _inside(code: CodeType) -> list[CodeType]:
     return [y for x in code.co_consts if isinstance(x, CodeType) for y in (x, *_inside(x))]
 

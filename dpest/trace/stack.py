@@ -108,6 +108,10 @@ def _after(given_anew: frozenset[str] | None, step: dis.Instruction, tags: Tags,
             return (*tags[:-1], _NAMED if tags[-1] == _NAMED else f"{_OF}{tags[-1][1:]}")
         case "LOAD_METHOD" | "LOAD_ATTR" if tags and (name == "LOAD_METHOD" or (_METHODS and arg & 1)):
             return (*tags[:-1], *_method(tags[-1], str(step.argval)))
+        case "COPY" if arg <= len(tags):  # a < x < b keeps x for its second comparison
+            return (*tags, tags[-arg])
+        case "SWAP" if arg <= len(tags):
+            return (*tags[:-arg], tags[-1], *tags[len(tags) - arg + 1 : -1], tags[-arg])
         case "PRECALL":
             kept, given = tags[: len(tags) + effect], tags[len(tags) + effect :]
             if _HIDDEN in given:  # arguments; what comes of them is hidden too

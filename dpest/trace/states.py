@@ -33,6 +33,7 @@ from dpest.trace.stack import held_variables
 from dpest.trace.standing import TOGETHER, is_shown
 
 _SHORT = 12  # parts of a value that may stay random: a function of one draw
+_TRUTH = Dist.__bool__.__code__
 _NONE: frozenset[str] = frozenset()
 _HANDED = (Dist, tuple, list, int, float, str)  # what our own code may go on with once a question is answered
 
@@ -130,13 +131,15 @@ def state_at(condition: Node, end: CodeType, seen: KnownValues) -> Any:
 
     `end` is the code that called the author's function. `seen.open` has draws that can be read and are not known.
     """
-    if seeded() or seen.points(condition) is not None:  # generators that a run seeds have a state; what is known is no question
+    if seeded():  # generators that a run seeds have a state
         return None
     ours, frames = frames_of(end)
     on_stacks = [held_variables(f) for f in frames]
     if not frames or None in on_stacks or not _stands_plainly(ours, frames):
         return None
     asking = [f for f in ours if f.f_globals.get("__name__") not in ASKING]
+    if any(f.f_code is not _TRUTH for f in asking) and seen.points(condition) is not None:  # our own code knows it
+        return None
     try:
         held = (
             tuple((f.f_code, f.f_lasti, seen.of(variables_and(f, x or _NONE))) for f, x in zip(frames, on_stacks, strict=True)),

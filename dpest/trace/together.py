@@ -29,6 +29,7 @@ from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.rationals import Rational
 from dpest.trace import calls, counting
 from dpest.trace.calls import harmless
+from dpest.trace.masked import put_at, taken_at
 from dpest.trace.replay import UNBOUND, Replay, Unusual
 from dpest.trace.samplers import is_value, sampled, sees_only_values
 from dpest.trace.standing import same_place
@@ -36,7 +37,7 @@ from dpest.trace.standing import same_place
 __all__ = [
     "UNBOUND", "added_at", "append", "attribute", "both", "both_inside", "call", "calls_itself", "climbed", "compared",
     "condition", "container", "counted_from", "every", "every_inside", "negated", "one", "one_inside", "only_sum", "percent",
-    "pure", "rounds", "some", "some_inside", "text", "unaffected", "values",
+    "pure", "put_at", "rounds", "some", "some_inside", "taken_at", "text", "unaffected", "values",
 ]  # fmt: skip
 
 Thunk = Callable[[], Any]
@@ -210,7 +211,7 @@ def _next(run: Replay, value: Dist, thunk: Thunk, goes_on: bool) -> Any:
 def compared(name: str, left: Any, right: Any) -> Any:
     """`left < right` and the like; arrays that hold random values element by element."""
     operation = OPERATORS[name]
-    if type(left) is np.ndarray or type(right) is np.ndarray:
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         sides = [x for x in (left, right) if isinstance(x, np.ndarray)]
         if any(x.dtype == object for x in sides) or isinstance(left, Dist) or isinstance(right, Dist):
             return np.frompyfunc(operation, 2, 1)(boxed(left), boxed(right))

@@ -27,7 +27,7 @@ from dpest.lang.nodes import (
 from dpest.lang.spans import span
 from dpest.laws.law import Continuous, Discrete
 from dpest.laws.wrapped import residues, wrapped
-from dpest.numerics.rationals import ONE, Rational, exact, floor
+from dpest.numerics.rationals import ONE, Rational, common_measure, exact, floor
 from dpest.trace.atomic import Ask, atomic
 from dpest.trace.roundings import short
 from dpest.trace.stepped import steps_of, with_steps
@@ -71,13 +71,13 @@ def _goes_around(node: Rounded, inner: Linear) -> bool:
         return False
     if not any(d.law.discrete for d in draws):
         return not short(node)
-    if not all(map(is_integral, draws)) or not _in_whole_numbers(node):
+    if not all(map(is_integral, draws)) or not in_whole_numbers(node):
         return False
     few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _FEW_POINTS
     return not few and all(c.denominator <= _MOST_CLASSES for _, c in inner.terms)
 
 
-def _in_whole_numbers(node: Rounded) -> bool:
+def in_whole_numbers(node: Rounded) -> bool:
     """Whether the program divides a whole number by one, as // does: then rounding decides nothing."""
     function, operands = node.written if node.written is not None else (None, ())
     return function is operator.floordiv and all(isinstance(x, int) or is_whole_as_written(x) for x in operands)
@@ -93,8 +93,10 @@ def _left(inner: Linear, ask: Ask) -> Linear:
     assert low is not None
     assert high is not None
     whole = floor(low)
+    # In whole numbers, where it is a comparison of such: rounding decides none of them.
+    step = common_measure((ONE, out.constant, *(c for _, c in out.terms))) if all(is_integral(n) for n, _ in out.terms) else ONE
     for turn in range(whole + 1, 1 + floor(high)):
-        condition = Compare(Relation.GE, Linear(out.terms, out.constant - turn))
+        condition = Compare(Relation.GE, scaled(Linear(out.terms, out.constant - turn), ONE / step))
         if not atomic(Relation.GE, condition.value, ask, AsWritten(condition, {})):
             break
         whole = turn

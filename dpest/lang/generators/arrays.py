@@ -112,7 +112,7 @@ def _rounding(real: Any) -> Any:
     return function
 
 
-_SOLVE, _LEAST_SQUARES = np.linalg.solve, np.linalg.lstsq
+_SOLVE, _LEAST_SQUARES, _SELECT = np.linalg.solve, np.linalg.lstsq, np.select
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -128,6 +128,15 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return inverse @ np.asarray(b), np.empty(0), np.linalg.matrix_rank(a), np.linalg.svd(a, compute_uv=False)
 
 
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """numpy.select: of single random values, the first choice whose condition holds."""
+    conditions = [*condlist]
+    if RUN.get() is None or any(not isinstance(x, Dist | PlainNumber | bool | np.bool_) for x in conditions):
+        return _SELECT(condlist, choicelist, default)
+    found = next((x for c, x in zip(conditions, choicelist, strict=True) if c), default)
+    return found if has_noise(found) else np.asarray(found)[()]
+
+
 def _held(x: Any) -> bool:
     """Whether values of a run are among the elements: random ones, or the plain ones that stand for them."""
     return RUN.get() is not None and np.asarray(x).dtype == object
@@ -139,6 +148,7 @@ ARRAYS: dict[int, Any] = {
     id(_CLIP): clip,
     id(_SOLVE): solve,
     id(_LEAST_SQUARES): lstsq,
+    id(_SELECT): select,
     **{id(real): _pairwise(real, pick) for real, pick in _PAIRWISE.items()},
     **{id(real): _one_by_one(real) for real in _ONE_BY_ONE},
     **{id(real): _in_pairs(real) for real in (np.copysign, np.float_power)},

@@ -12,6 +12,7 @@ import numpy as np
 from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
+from dpest.lang.generators.open_arrays import drawn
 from dpest.lang.plain_numbers import PlainNumber, bare, native
 from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
@@ -39,7 +40,7 @@ def each(one: Callable[..., Any], size: Any, *values: Any) -> Any:
     wide = [np.broadcast_to(a, shape) for a in arrays]
     for at in np.ndindex(*shape):
         out[at] = one(*(w[at] for w in wide))
-    return native(out)
+    return drawn(native(out))
 
 
 def _shape(size: Any) -> tuple[int, ...]:

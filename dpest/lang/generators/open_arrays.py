@@ -8,6 +8,7 @@ the numbers; with one, they work element by element. Where places are wanted (`r
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -202,6 +203,15 @@ def opened(x: Any) -> Any:
     return out
 
 
+def drawn(x: Any) -> Any:
+    """An array of draws, open where arrays are: a random value may be rounded to whole numbers, or a number take its place."""
+    if not in_force():
+        return x
+    out = opened(x)
+    out.whole = _all_whole(x)
+    return out
+
+
 def opened_data(x: Any) -> Any:
     """The data of a mechanism with its arrays open, where they are."""
     if not _OPEN.get() or on_own_numbers():
@@ -268,8 +278,18 @@ def _of_type(values: Any, dtype: Any) -> Any:
     return opened(_ARRAY(_mapped(values, _objects), dtype=object)).astype(dtype)
 
 
+def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
+    """numpy.fromiter: where arrays are open, the values may be random."""
+    if not in_force():
+        return _FROM_ITERATOR(values, dtype, count, **options)
+    items = [*(values if count < 0 else itertools.islice(values, count))]
+    return _of_type(items, dtype) if is_random(items) else opened(_FROM_ITERATOR(items, dtype, **options))
+
+
+_FROM_ITERATOR = np.fromiter
 _OF_TYPE = (np.array, np.asarray)
 _MAKE = ("zeros", "ones", "full", "empty", "array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "copy")
 _MAKE_MORE = ("arange", "linspace", "histogram", "eye", "identity", "repeat", "tile", "concatenate", "stack")
 OPENING: dict[int, Any] = {id(getattr(np, name)): _opening(getattr(np, name)) for name in (*_MAKE, *_MAKE_MORE)}
 OPENING[id(BINCOUNT)] = _opening(bincount)
+OPENING[id(_FROM_ITERATOR)] = fromiter

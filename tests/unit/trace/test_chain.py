@@ -233,6 +233,15 @@ def handles_errors(x: int, rng: np.random.Generator) -> Any:
             return n
 
 
+def keeps_the_highest_place(x: int, rng: np.random.Generator) -> Any:
+    """The comparison inside `max` tells what the loop's own condition asks: the place is known by then."""
+    place = highest = 0
+    while abs(place) < 2:
+        place += 2 * rng.integers(3) - 2
+        highest = max(highest, place)
+    return (highest // 2 + x * rng.integers(2)) % 2
+
+
 def test_a_loop_that_keeps_the_largest_draw() -> None:
     """After each draw the loop ends with probability 1/5: the largest is at most k with probability F / (5 - 4 F)."""
 
@@ -256,6 +265,39 @@ def test_a_loop_that_keeps_the_largest_draw() -> None:
     assert found.upper - found.lower < 1e-11
 
 
+def test_the_highest_place_of_a_walk() -> None:
+    """A walk in steps of -1, 1 and 2 until it is 4 away: every step is told by `max`, and there are few places."""
+
+    def law(start: int) -> dict[int, float]:
+        masses, ends = {(start, start): 1.0}, dict.fromkeys(range(-4, 6), 0.0)
+        for _ in range(2_000):
+            following: dict[tuple[int, int], float] = defaultdict(float)
+            for (place, highest), mass in masses.items():
+                for step in (-1, 1, 2):
+                    at = place + step
+                    if abs(at) < 4:
+                        following[at, max(highest, at)] += mass / 3
+                    else:
+                        ends[max(highest, at)] += mass / 3
+            masses = following
+        return ends
+
+    def mechanism(start: int, rng: np.random.Generator) -> int:
+        place = highest = start
+        while abs(place) < 4:
+            place += rng.choice([-1, 1, 2])
+            highest = max(highest, place)
+        return int(max(highest, 1))
+
+    def joined(ends: dict[int, float]) -> list[float]:
+        return [sum(ends[k] for k in range(-4, 2)), *(ends[k] for k in range(2, 6))]
+
+    truth = max(abs(math.log(p / q)) for p, q in zip(joined(law(0)), joined(law(1)), strict=True))
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower - 1e-9 <= truth <= found.upper + 1e-9
+    assert found.upper - found.lower < 1e-9
+
+
 def test_remainders_of_an_unknown_input_are_not_written_out() -> None:
     """On unknown inputs, c %= 3 uses its parts twice in each round: the line about all inputs is left out."""
 
@@ -269,7 +311,7 @@ def test_remainders_of_an_unknown_input_are_not_written_out() -> None:
 
 
 LOOPS = [adds_up, counts_modulo, indexes_a_list, holds_a_number, asks_in_a_row, hands_on, compares_two, rebinds, walks]
-LOOPS += [makes_objects, keeps_in_a_class, keeps_two, keeps_what_a_draw_says, handles_errors]
+LOOPS += [makes_objects, keeps_in_a_class, keeps_two, keeps_what_a_draw_says, handles_errors, keeps_the_highest_place]
 OPEN = (indexes_a_list, handles_errors)  # what they return after many rounds is not read off their code
 LONG = (rebinds, walks, keeps_in_a_class, keeps_two, handles_errors)  # more of their sequences matter
 

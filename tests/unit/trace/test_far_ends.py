@@ -228,6 +228,18 @@ def again_and_again(x: int) -> Any:
     return again_and_again(x - 2) if x > 2 else 0
 
 
+def halved(x: Any) -> Any:
+    return halved(x / 2) if x > 3 else x % 2
+
+
+def even_of_the_rest(x: int) -> bool:
+    return x == 0 or odd_of_the_rest(x - 1)
+
+
+def odd_of_the_rest(x: int) -> bool:
+    return False if x == 0 else even_of_the_rest(x - 1)
+
+
 KNOWN: list[tuple[Any, Any, set[Any] | None]] = [
     (odd, 3, {0, 1}),
     (odd, 3.5, None),
@@ -244,7 +256,9 @@ KNOWN: list[tuple[Any, Any, set[Any] | None]] = [
     (chosen, 3, {"a", "b"}),
     (by_keyword, 3, None),
     (of_many, 3, None),
-    (again_and_again, 3, None),
+    (again_and_again, 3, {0}),
+    (halved, 3, None),  # a whole number at first
+    (even_of_the_rest, 3, {False, True}),
     (math.floor, 3, None),
 ]
 

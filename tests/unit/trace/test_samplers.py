@@ -82,6 +82,49 @@ def test_discrete_laplace_by_coins_alone() -> None:
     bracket(lambda x: x + discrete_laplace(Fraction(2)), (3, 4), 0.5)
 
 
+def recursive_coin_exp(g: float) -> bool:
+    if g <= 1:
+        k = 1
+        while random.random() < g / k:
+            k += 1
+        return k % 2 == 1
+    while g > 1:
+        if not recursive_coin_exp(1):
+            return False
+        g -= 1
+    return recursive_coin_exp(g)
+
+
+def with_samplers_inside(x: int) -> int:
+    def coin_exp(g: float) -> bool:
+        if g <= 1:
+            k = 1
+            while random.random() < g / k:
+                k += 1
+            return k % 2 == 1
+        return coin_exp(1) and coin_exp(g - 1)
+
+    def discrete_laplace(t: int) -> int:
+        while True:
+            u = random.randrange(t)
+            if not coin_exp(u / t):
+                continue
+            v = 0
+            while coin_exp(1):
+                v += 1
+            negative = random.random() < 0.5
+            if not negative or u + t * v > 0:
+                return -u - t * v if negative else u + t * v
+
+    return x + discrete_laplace(2)
+
+
+def test_samplers_that_call_themselves_or_stand_inside_the_mechanism() -> None:
+    p, q = math.exp(-0.3), math.exp(-2.3)
+    bracket(lambda x: recursive_coin_exp(0.3 + x), (0, 2), max(math.log(p / q), math.log((1 - q) / (1 - p))))
+    bracket(with_samplers_inside, (0, 1), 0.5)
+
+
 def test_permute_and_flip_with_exact_coins() -> None:
     def chosen(scores: list[int]) -> Any:
         order = list(range(len(scores)))
