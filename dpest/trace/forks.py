@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpest.errors import BudgetExceeded
-from dpest.lang.nodes import Draw, Node, linear
+from dpest.lang.nodes import Draw, Node, Where, linear
 from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
@@ -73,6 +73,7 @@ class TraceRun(Replay):
         self.returned: int | None = None
         self.repeats = False  # whether a decision was met in a `for` loop
         self.rounded_off = 0.0
+        self.choices: dict[int, tuple[Where, Any]] = {}  # inside values: each, and the side that it came down to
         self.over: BudgetExceeded | None = None  # which an `except` of the author's may have caught
 
     def decide(self, condition: Node) -> bool:
@@ -105,6 +106,12 @@ class TraceRun(Replay):
     def settle(self, condition: Node) -> bool:
         """Which way a new condition goes."""
         return decide(condition, self)
+
+    def side(self, choice: Where) -> Any:
+        """The value that a choice comes down to, which stays so on this run."""
+        if id(choice) not in self.choices:
+            self.choices[id(choice)] = choice, choice.yes if decide(choice.condition, self) else choice.no
+        return self.choices[id(choice)][1]
 
     def released(self, output: Flat) -> Flat:
         """What counts as the output of the run."""
