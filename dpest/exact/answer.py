@@ -48,12 +48,15 @@ def estimate_exactly(
     seen: list[Trace] = []
     steps = None if patient else _MOST_STEPS * len(pairs)
     with collector_paused(), _within_doubles():
+        def in_way(kept: Sides, limits: Limits, evaluations: int, steps: int | None) -> Result:
+            with sides_kept(kept), limited_effort(evaluations * len(pairs), steps):
+                return _estimate(mechanism, pairs, params, limits, [])
+
         def in_the_other_way(evaluations: int = _MOST_EVALUATIONS, steps: int | None = steps) -> Result:
             # What the sides of its `if` statements have in common may be beyond inference, and each path within it; or else
             # paths that are too many together may be independent choices, which stay apart where sides are kept together.
             kept, limits = (Sides.APART, _LIMITS_APART) if any(t.together for t in seen) else (Sides.TOGETHER, LIMITS)
-            with sides_kept(kept), limited_effort(evaluations * len(pairs), steps):
-                return _estimate(mechanism, pairs, params, limits, [])
+            return in_way(kept, limits, evaluations, steps)
 
         try:
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
@@ -61,10 +64,12 @@ def estimate_exactly(
         except (ExactRefused, RecursionError) as refusal:
             if not _has_another_way(mechanism, seen):
                 raise
-            try:
-                return in_the_other_way()
-            except (ExactRefused, MechanismError, RecursionError) as second:
-                raise (refusal if isinstance(refusal, ExactRefused) else second) from None
+            for attempt in (in_the_other_way, lambda: in_way(Sides.BY_STATES, LIMITS, _MOST_EVALUATIONS, steps)):
+                try:
+                    return attempt()
+                except (ExactRefused, MechanismError, RecursionError) as later:
+                    told = refusal if isinstance(refusal, ExactRefused) else later
+            raise told from None
         if len(pairs) == 1 and _is_wide(found) and _has_another_way(mechanism, seen):
             with suppress(ExactRefused, MechanismError, RecursionError):
                 return _narrower(found, in_the_other_way(_MOST_EVALUATIONS // 10, _MOST_STEPS // 16))

@@ -19,7 +19,8 @@ import numpy as np
 from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, RandomTruth
 from dpest.lang.folding import folded
 from dpest.lang.generators.swap import standing_in
-from dpest.lang.nodes import Draw, Node, ancestors, children, draws_of, is_node
+from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
+from dpest.lang.sharing import sharing_noise
 from dpest.laws.discrete import Atoms
 from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
@@ -295,8 +296,8 @@ class _PathSearch:
         return True
 
     def is_nested(self) -> bool:
-        """Whether an output is computed from values that are computed from each other, again and again."""
-        return any(_depth(x) > _NESTED for path in self.paths for x in path.output.leaves if is_node(x))
+        """Whether an output is computed from values that are computed from each other, again and again, or each from the last."""
+        return any(max(_depth(x), _tied(x)) > _NESTED for path in self.paths for x in path.output.leaves if is_node(x))
 
     def begin(self, program: Callable[[Any], Flat], *, few: int) -> None:
         """Follows the first branch; with `few`, leaves it for later where it has too many forks for a few paths."""
@@ -375,6 +376,12 @@ def _depth(node: Node) -> int:
         return [y for y in children(x) if is_node(y)]
 
     return folded(node, parts, lambda x, found: 1 + max((found[id(y)] for y in parts(x)), default=0))
+
+
+def _tied(node: Node) -> int:
+    """How many terms of a sum share noise, each with another one: all terms of `sum(a != b for a, b in pairwise(answers))`."""
+    terms = [n for n, _ in node.terms] if isinstance(node, Linear) else []
+    return max(map(len, sharing_noise(terms)), default=0)
 
 
 def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None) -> float:

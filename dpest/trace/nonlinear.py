@@ -28,7 +28,7 @@ from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.atomic import Ask, has_finitely_many_points, is_listed
 from dpest.trace.functions import NotFinite, numeric
 from dpest.trace.images import image_of
-from dpest.trace.polar import gaussian_of, laplace_of
+from dpest.trace.polar import gaussian_of, half_turn, laplace_of
 
 
 class OnPath(Protocol):
@@ -109,7 +109,7 @@ def known_product(left: Any, right: Any) -> Linear | None:
 
 def with_laplace(value: Linear) -> Linear:
     """An affine expression in which two products that are Laplace noise together are one draw."""
-    products = [(n, c) for n, c in value.terms if isinstance(n, Product)]
+    products = [(n, c) for n, c in value.terms if isinstance(n, Product) and half_turn(n) is not None]
     for one, other in combinations(products, 2):
         found = laplace_of(one, other)
         if found is not None:

@@ -68,7 +68,7 @@ def angle_of(node: Any) -> tuple[Draw, Rational, Rational, str] | None:
 
 def laplace_of(one: tuple[Product, Rational], other: tuple[Product, Rational]) -> Linear | None:
     """The sum of two products with factors as Laplace noise; None where it is another sum."""
-    left, right = _half_turn(one[0]), _half_turn(other[0])
+    left, right = half_turn(one[0]), half_turn(other[0])
     if left is None or right is None:
         return None
     (first, a), (second, b) = left, right
@@ -88,7 +88,7 @@ def laplace_of(one: tuple[Product, Rational], other: tuple[Product, Rational]) -
     return scaled(linear(draws[0].derived.once(("two turned", first, second, sign), make)), size)
 
 
-def _half_turn(node: Product) -> tuple[HalfTurn, Rational] | None:
+def half_turn(node: Product) -> tuple[HalfTurn, Rational] | None:
     """An exponential value times the cosine of an angle over half turns, and the factor in front."""
     for one, other in ((linear(node.left), linear(node.right)), (linear(node.right), linear(node.left))):
         if len(one.terms) != 1 or len(other.terms) != 1 or one.constant or other.constant:

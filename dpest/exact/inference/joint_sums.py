@@ -13,9 +13,10 @@ from functools import partial
 from typing import Any
 
 from dpest.errors import BudgetExceeded, ExactRefused
-from dpest.exact.inference.own_draws import has_few_points, in_conditions, outcomes_of, sharing_noise
+from dpest.exact.inference.own_draws import has_few_points, in_conditions, outcomes_of
 from dpest.lang.nodes import TRUTHS, Linear, Node, draws_of, is_node, is_whole_as_written, linear, selected
 from dpest.lang.points import listed_points
+from dpest.lang.sharing import sharing_noise
 from dpest.numerics.logspace import HALF_GRAIN
 from dpest.numerics.rationals import exact
 from dpest.trace.explore import Path, Trace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,9 +21,9 @@ from dpest.exact.inference.eliminate import eliminate
 from dpest.lang.nodes import Draw, Linear, Node, ancestors, draws_of
 from dpest.lang.origins import root
 from dpest.lang.points import listed_points
+from dpest.lang.sharing import sharing_noise
 from dpest.lang.substitute import substituted
 from dpest.laws.discrete import Atoms
-from dpest.numerics.links import Links
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import Rational, common_measure, exact, is_number
 from dpest.trace.explore import Path, Trace
@@ -103,19 +103,6 @@ def has_few_points(node: Node) -> bool:
 def elsewhere(leaves: Sequence[Any], candidates: set[int]) -> set[int]:
     """The draws that the outputs use in any other way."""
     return {id(node) for node in ancestors(*leaves, without=candidates) if isinstance(node, Draw)}
-
-
-def sharing_noise(values: Iterable[Node]) -> Iterator[list[Node]]:
-    """The values that share noise with each other."""
-    link = Links()
-    draws = [(node, [id(d) for d in draws_of(node)]) for node in values]
-    for _, own in draws:
-        link.join(own)
-    by_root: dict[Any, list[Node]] = {}
-    for node, own in draws:
-        if own:
-            by_root.setdefault(link.root(own[0]), []).append(node)
-    yield from by_root.values()
 
 
 @dataclass(frozen=True)

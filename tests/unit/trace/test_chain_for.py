@@ -199,3 +199,40 @@ def test_a_metropolis_sampler(rounds: int) -> None:
     found = dpest.estimate(mechanism, (a, b), method="exact")
     assert found.lower - 1e-10 <= truth <= found.upper + 1e-10
     assert found.upper - found.lower < 1e-8
+
+
+def runs(bits: list[int], rng: np.random.Generator) -> int:
+    """How many runs of equal answers there are, each answer turned round with probability 1/4."""
+    previous, count = None, 0
+    for b in bits:
+        answer = b if rng.random() > 0.25 else 1 - b
+        if answer != previous:
+            count += 1
+        previous = answer
+    return count
+
+
+def chances_of_runs(bits: list[int]) -> dict[int, Fraction]:
+    law = {(None, 0): Fraction(1)}
+    for b in bits:
+        new: dict[Any, Fraction] = {}
+        for (previous, count), p in law.items():
+            for answer, q in ((b, Fraction(3, 4)), (1 - b, Fraction(1, 4))):
+                key = answer, count + (answer != previous)
+                new[key] = new.get(key, Fraction(0)) + p * q
+        law = new
+    out: dict[int, Fraction] = {}
+    for (_, count), p in law.items():
+        out[count] = out.get(count, Fraction(0)) + p
+    return out
+
+
+@pytest.mark.parametrize("people", [6, 24])
+def test_a_sum_whose_terms_each_share_noise_with_the_last(people: int) -> None:
+    """With 24 people the sum has 2^24 cases, and 48 states."""
+    pair = [k % 3 % 2 for k in range(people)], [1, *(k % 3 % 2 for k in range(1, people))]
+    p, q = map(chances_of_runs, pair)
+    truth = max(abs(math.log(p[k] / q[k])) for k in p)
+    found = dpest.estimate(runs, pair, method="exact")
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower < 1e-9
