@@ -7,19 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpest.errors import DpestError, ExactRefused, MechanismRaised, NotReplayable, RandomTruth
+from dpest.errors import DpestError, ExactRefused, MechanismRaised, NotReplayable, RandomTruth, UnsupportedOperation
 from dpest.inputs.pairs import Pair, as_parameters
 from dpest.inputs.question import AUDIT, check_call, check_executor, check_pairs, check_progress, check_statistics, one_of
 from dpest.lang.generators.open_arrays import open_arrays
 from dpest.lang.generators.swap import missing
 from dpest.numerics.effort import counted_effort
-from dpest.results import Result
+from dpest.results import Evidence, Result
 
 _OF_ARRAYS = TypeError | IndexError | ValueError | SystemError  # what NumPy raises where noise meets an array of numbers
 _LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no second trace is made for its upper end
+_WIDE = 1e-4  # relative: what an answer calls exact is narrower than that
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -94,8 +96,42 @@ def estimate(
     def answered() -> Result:
         return _by_method(method, exact, sampled, lambda found: _bounded(found, mechanism, chosen, parameters))
 
+    asked = {"samples": samples, "seed": seed, "confidence": confidence, "progress": progress}
     with _naming_the_audit():
+        return _or_else(answered, partial(_as_a_black_box, mechanism, chosen, parameters, asked), method)
+
+
+def _or_else(answered: Callable[[], Result], black_box: Callable[[DpestError], Result | None], method: str) -> Result:
+    """The answer; where the mechanism does not run on random values, what is known of it as a black box."""
+    try:
         return _with_open_arrays(answered)
+    except (MechanismRaised, UnsupportedOperation, RandomTruth) as error:
+        found = black_box(error) if method == "auto" else None
+        if found is None:
+            raise
+        return found
+
+
+_BLACK_BOX_SAMPLES = 20_000  # of each input, one call each: a second or two for what takes 50 microseconds
+
+
+def _as_a_black_box(
+    mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], asked: Mapping[str, Any], error: DpestError
+) -> Result | None:
+    """What an audit shows of one pair, and a bound from above; None where there is no bound."""
+    from dpest.exact.processed import data_processing_bound, with_bound
+
+    bound = data_processing_bound(mechanism, pairs, params) if len(pairs) == 1 else None
+    if bound is None:
+        return None
+    from dpest.doors.audit import audit
+
+    try:
+        found = audit(mechanism, list(pairs), params=params, **{**asked, "samples": asked["samples"] or _BLACK_BOX_SAMPLES})
+    except DpestError:  # on plain numbers it does not run either
+        return None
+    reason = f"the program as it stands, as a black box: {error}"
+    return with_bound(replace(found, evidence=Evidence.ESTIMATE, reason=reason), bound)
 
 
 def _with_open_arrays(answered: Callable[[], Result]) -> Result:
@@ -108,7 +144,7 @@ def _with_open_arrays(answered: Callable[[], Result]) -> Result:
         try:
             with open_arrays():
                 return answered()
-        except DpestError:
+        except MechanismRaised:
             raise error from error.__cause__
 
 
@@ -128,8 +164,9 @@ def _exactly(
 
 
 def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
-    """The result with a finite upper side where the values that the outputs are computed from give one."""
-    if math.isfinite(found.upper) or found.lower == math.inf:
+    """The result with a smaller upper side where the values that the outputs are computed from give one."""
+    wide = found.upper - found.lower > _WIDE * max(1.0, found.lower) if found.method == "exact" else found.upper == math.inf
+    if not wide or found.lower == math.inf:
         return found
     from dpest.exact.processed import data_processing_bound, with_bound
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from dpest.errors import DpestError
 from dpest.exact.answer import aligned_comparison, alignments, collector_paused
-from dpest.exact.inference.paths import log_repeats
-from dpest.exact.loss.opened import Reach, affine_only, opened, reach_of
+from dpest.exact.inference.paths import log_repeats, trace
+from dpest.exact.loss.opened import Reach, affine_only, opened, reach_of, with_values_inside
 from dpest.inputs.pairs import Pair
+from dpest.lang.nodes import is_node
 from dpest.numerics.effort import limited_effort
 from dpest.results import PairResult, Result
+from dpest.trace.beginning import HANDED_ON, beginnings
 from dpest.trace.explore import Trace
+from dpest.trace.limits import Limits
 from dpest.trace.opened import trace_opened
+from dpest.trace.outputs import TEXT, Flat
 
 _MOST_EVALUATIONS = 30_000_000  # of integrands for one pair: a few seconds
 
@@ -33,16 +39,74 @@ def data_processing_bound(mechanism: Callable[..., Any], pairs: Sequence[Pair], 
     uppers, most = [], 0
     with collector_paused(), limited_effort(_MOST_EVALUATIONS * len(pairs)):
         for pair in pairs:
-            try:
-                sides = [trace_opened(mechanism, data, params, log_repeats) for data in (pair.left, pair.right)]
-            except DpestError:
-                return None
-            found = _bound(sides, reach_of()) or _bound(sides, affine_only) or _entirely_open(mechanism, pair, params)
+            found = _opened(mechanism, pair, params) or _of_beginning(mechanism, pair, params)
             if found is None:
                 return None
             uppers.append(found[0])
             most = max(most, found[1])
     return Processed(tuple(uppers), most)
+
+
+def _opened(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]) -> tuple[float, int] | None:
+    """The loss of the noisy values that outputs and conditions out of reach are computed from."""
+    try:
+        sides = [trace_opened(mechanism, data, params, log_repeats) for data in (pair.left, pair.right)]
+    except DpestError:
+        return None
+    return _bound(sides, reach_of()) or _bound(sides, affine_only) or _beside(sides) or _entirely_open(mechanism, pair, params)
+
+
+_MOST_BESIDE = 4  # noisy values that outputs are released with: the comparison has that many dimensions more
+
+
+def _beside(sides: Sequence[Trace]) -> tuple[float, int] | None:
+    """The loss of the outputs together with the noisy values inside them."""
+    (left, count), (right, other) = map(with_values_inside, sides)
+    upper = _compared(left, right) if 0 < count == other <= _MOST_BESIDE else math.inf
+    return (upper, count) if math.isfinite(upper) else None
+
+
+_MOST_BEGINNINGS = 6  # of a function: each takes a trace and a comparison
+_LIMITS = Limits(paths=500, decisions=2_000, work=10_000, depth=500)  # of such a trace: what is short of loops has a few paths
+
+
+def _of_beginning(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]) -> tuple[float, int] | None:
+    """The loss of what the mechanism has worked out when it does not look at its data any more."""
+    for beginning in islice(beginnings(mechanism, params), _MOST_BEGINNINGS):
+        with suppress(DpestError, OverflowError, RecursionError):
+            left, right = (trace(beginning, data, params, _LIMITS) for data in (pair.left, pair.right))
+            if all(map(_is_handed_on_whole, (left, right))):
+                upper = _compared(*map(_with_types, (left, right)))
+                if math.isfinite(upper):
+                    return upper, max(sum(map(is_node, p.output.leaves)) for t in (left, right) for p in t.paths)
+    return None
+
+
+# Of these the rest of a program may read more than is compared: the order in which they were filled, fields, the text itself.
+_MORE_THAN_COMPARED = frozenset({"dict", "set", "record", "enum", TEXT})
+
+
+def _is_handed_on_whole(traced: Trace) -> bool:
+    """Whether a beginning hands on nothing but numbers, in lists, tuples and arrays, and no rounding of noise that cancels."""
+    return not traced.cancelled and not any(
+        p.output.leaves[0] == HANDED_ON and _names(p.output.structure) & _MORE_THAN_COMPARED for p in traced.paths
+    )
+
+
+def _names(structure: Any) -> set[Any]:
+    if not isinstance(structure, tuple):
+        return {structure}
+    return {x for part in structure for x in _names(part)}
+
+
+def _with_types(traced: Trace) -> Trace:
+    """The trace in which constants that the rest of a program may tell apart are different: 1 and 1.0, 0.0 and -0.0."""
+
+    def typed(output: Flat) -> Flat:
+        kinds = tuple(None if is_node(x) else (type(x), str(x).startswith("-")) for x in output.leaves)
+        return Flat((output.structure, kinds), output.leaves)
+
+    return replace(traced, paths=tuple(replace(p, output=typed(p.output)) for p in traced.paths))
 
 
 def _entirely_open(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]) -> tuple[float, int] | None:

@@ -38,6 +38,43 @@ class Polar:
 
 
 @dataclass(frozen=True)
+class HalfTurn:
+    """-ln(factor * u + offset) * turned(slope * v + start): an exponential value times the cosine of an angle over half turns."""
+
+    length: Draw
+    angle: Draw
+    factor: Rational
+    offset: Rational
+    slope: Rational
+    start: Rational
+    turned: str
+
+    def value(self, u: Any, v: Any) -> float:
+        """The product at given numbers."""
+        inner = float(self.factor) * float(u) + float(self.offset)
+        length = -math.log(inner) if inner > 0 else math.inf
+        return length * float(getattr(math, self.turned)(float(self.slope) * float(v) + float(self.start)))
+
+
+@dataclass(frozen=True)
+class TwoTurned:
+    """The sum, or the difference, of two such products: Laplace noise of scale 1."""
+
+    first: HalfTurn
+    second: HalfTurn
+    sign: int
+
+    @property
+    def parts(self) -> tuple[Draw, ...]:
+        """The draws that it is made of."""
+        return self.first.length, self.first.angle, self.second.length, self.second.angle
+
+    def value(self, *numbers: Any) -> float:
+        """The draw's value."""
+        return self.first.value(*numbers[:2]) + self.sign * self.second.value(*numbers[2:])
+
+
+@dataclass(frozen=True)
 class Turns:
     """factor * draw without its whole turns: between 0 and 1, or one of `steps` whole numbers where the draw is one."""
 

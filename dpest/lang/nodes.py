@@ -16,7 +16,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
-from dpest.lang.made_of import Polar, Steps, Turns
+from dpest.lang.made_of import Polar, Steps, Turns, TwoTurned
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -62,7 +62,7 @@ class Draw:
 
     law: Law
     origin: Origin | None = None
-    made_of: Polar | Turns | Steps | None = None  # other draws, of which it is made in a way that is not monotone
+    made_of: Polar | TwoTurned | Turns | Steps | None = None  # other draws, of which it is made in a way that is not monotone
     derived: Derived = field(default_factory=lambda: Derived())
 
 

@@ -32,6 +32,7 @@ class Sides(Enum):
     AS_NEEDED = "kept together where a program has many paths"
     APART = "always two paths"
     TOGETHER = "kept together wherever that is possible"
+    BY_STATES = "two paths, and one again where they come to the same state"
 
 
 _SIDES: ContextVar[Sides] = ContextVar("dpest_sides", default=Sides.AS_NEEDED)

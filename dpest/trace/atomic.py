@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, Protocol
 
 from dpest.lang.logic import sign
-from dpest.lang.nodes import Draw, Linear, Relation, combine, draws_of, is_integral, linear
+from dpest.lang.nodes import Draw, Linear, Relation, Where, combine, draws_of, is_integral, linear
 from dpest.lang.plain import missing_draws
 from dpest.laws.discrete import Whole
 from dpest.laws.law import Discrete
@@ -27,6 +27,12 @@ class Ask(Protocol):
 
     def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
         """Which of several disjoint, exhaustive conjunctions holds."""
+
+
+def side_taken(choice: Where, ask: Ask, decide: Callable[[Any, Ask], bool]) -> Any:
+    """The value that a choice comes down to. Runs that can remember it do: in a nest of choices each asks for all inside it."""
+    side = getattr(ask, "side", None)
+    return (choice.yes if decide(choice.condition, ask) else choice.no) if side is None else side(choice)
 
 
 def settled(relation: Relation, constant: Rational, program: AsWritten, ask: Ask | None) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.lang.dist import RUN, Dist
-from dpest.lang.nodes import Draw, Node, is_node
+from dpest.lang.nodes import Draw, Node, draws_of, is_node
 from dpest.laws.discrete import Atoms, Whole
 from dpest.laws.law import Discrete
 from dpest.numerics.effort import spend_steps
@@ -29,6 +29,7 @@ from dpest.trace.atomic import point
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.forks import Branch, TraceRun
+from dpest.trace.frames import asks_for_point
 from dpest.trace.limits import Limits
 from dpest.trace.literal import Literal, implied, log_weight, open_options
 from dpest.trace.outputs import SHUFFLED, Flat
@@ -38,9 +39,11 @@ from dpest.trace.states import KnownValues, is_made, state_at
 
 _OF_A_RUN = 16  # decisions that take as long as the rest of a run
 _FURTHER = 128  # states that are followed though all of them together weigh too little
+_SOME_WORK = 4_000  # on them beside what the others took: a loop of a hundred tries, each with chance 1/2, is followed to its end
 # The same where the code says what can be returned. A coin of chance exp(-g) as g coins of chance exp(-1) has returned False by
 # then, and each further state is replayed from the start: with 128 of them a discrete Gaussian took 47 s instead of 15 s.
 _FURTHER_OF_KNOWN = 24
+_BLIND = 64  # ways from the beginning that come to no state: behind that many, there is none
 _FEW = 256  # points that are worth a state for each
 _FAR_ABOVE = 20.0  # nats: what is left out of a loop with few outputs lies on the same ones
 _LEAST = 2.0**-1022  # the smallest number with all its digits
@@ -106,7 +109,10 @@ class _ChainRun(TraceRun):
         return Branch(list(self.outcomes), list(self.prints), list(self.draws), steps, bounds)
 
     def look_at_points(self, condition: Node) -> None:
-        """What has few points and is still read was looked at with the state."""
+        """A draw whose point is asked for is looked at at once: the questions by halves would be states of their own."""
+        if asks_for_point(returned.__code__):
+            for draw in filter(_has_few, draws_of(condition)):
+                point(draw, self)
 
     def look_back(self, condition: Node) -> None:
         """Ends the run where it is in a state; draws with few points that can still be read are looked at first."""
@@ -232,7 +238,7 @@ class _Following:
         self.waiting = _OpenStates()
         self.outputs: dict[Any, Flat] = {}
         self.left_out: dict[int, float] = {}  # by the state: ln of the mass that inner laws leave out behind it
-        self.work = 0
+        self.work = self.blind = 0
 
     def all(self) -> OutputChances:
         """Every output with its probability."""
@@ -252,8 +258,9 @@ class _Following:
         if self.possible is not None and self.possible <= {x for flat in self.outputs.values() for x in flat.leaves}:
             return
         before = dict(self.chain.ways), dict(self.left_out), len(self.outputs)
+        most = min(self.size.work * 9 // 10, 2 * self.work + _SOME_WORK)
         for _ in range(_FURTHER if self.possible is None else _FURTHER_OF_KNOWN):
-            short = 2 * len(self.chain.ways) < self.size.states and 2 * self.work < self.size.work
+            short = 2 * len(self.chain.ways) < self.size.states and self.work < most
             state = self.waiting.next(-1.0) if short else None
             if state is None:
                 break
@@ -279,6 +286,9 @@ class _Following:
             left_out = float(np.logaddexp(left_out, np.logaddexp(run.log_left_out, run.log_mass if rare else -math.inf)))
             if rare:
                 continue
+            self.blind = self.blind + 1 if number == 0 and run.state is None else 0
+            if self.blind > _BLIND:
+                raise ExactRefused("no state of the mechanism's loops is seen")
             end = self._end(run, output, mass * math.exp(run.log_mass))
             before, off = ways.get(end, (0.0, 0.0))
             ways[end] = before + math.exp(run.log_mass), max(off, _off(run.steps[len(start.steps) :]))

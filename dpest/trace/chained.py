@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from dpest.errors import BudgetExceeded, DpestError
 from dpest.run.streams import stream
 from dpest.trace.against_program import Checks, Rounds, is_plausible, mismatch, no_path, run_plainly
 from dpest.trace.chain import ChainLimits, OutputChances, chances, output_key, with_points
@@ -14,6 +15,11 @@ from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 
+# A state takes half a millisecond, and what is replayed up to it as long again: a few seconds in all. Outputs that are as rare
+# as one run in 10^9 keep ten digits with what is left out.
+CHAIN = ChainLimits(states=3_000, work=300_000, little=1e-20)
+# Where nothing else has led to an answer: a hundred people who are counted in two places have 5,000 states, in ten seconds.
+LONG_CHAIN = ChainLimits(states=6_000, work=1_000_000, little=1e-20)
 _SURPRISE = 21.0  # nats: a sample that is so much less likely than it can be comes by chance once in 10^9 times
 
 
@@ -55,3 +61,43 @@ def _check(found: OutputChances, program: Callable[[Any], Flat], checks: Checks)
         surprise += 0.0 if log_p is None else -log_p - math.log(len(known))
         if surprise > _SURPRISE:
             raise mismatch(run, output, "outputs that are likelier")
+
+
+class LaterChain:
+    """The outputs of a program with loops whose states are few, worked out when they are first asked for."""
+
+    def __init__(self, program: Callable[[Any], Flat], limits: Limits, checks: Checks, looped: bool) -> None:
+        self._program, self._limits, self._checks = program, limits, checks
+        self._found: OutputChances | None = None
+        self._open = looped  # whether it is still to be looked for
+        self._longer = False  # whether it has more states than were followed
+
+    def found(self) -> OutputChances | None:
+        """The outputs; None where the program is no chain, or too long a one."""
+        if self._open:
+            self._open = False
+            self._found = self._followed(CHAIN)
+        return self._found
+
+    def long(self) -> OutputChances | None:
+        """The outputs of a long chain."""
+        if self._longer:
+            self._found = self._followed(LONG_CHAIN)
+        return self._found
+
+    def whole(self) -> OutputChances | None:
+        """The outputs, if no tail of them was left out."""
+        found = self.found()
+        return None if found is None or found.has_tail else found
+
+    def may_be_found(self) -> bool:
+        """Whether there is a chain, or one was not looked for yet."""
+        return self._open or self._longer or self._found is not None
+
+    def _followed(self, size: ChainLimits) -> OutputChances | None:
+        self._longer = False
+        try:
+            return chained(self._program, size, self._limits, self._checks)
+        except (DpestError, RecursionError) as error:
+            self._longer = isinstance(error, BudgetExceeded) and size is CHAIN
+            return None

@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import BudgetExceeded, DpestError, ExactRefused, MechanismError, RandomTruth
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, RandomTruth
+from dpest.lang.folding import folded
 from dpest.lang.generators.swap import standing_in
-from dpest.lang.nodes import Draw, Node, ancestors, draws_of, is_node
+from dpest.lang.nodes import Draw, Node, ancestors, children, draws_of, is_node
 from dpest.laws.discrete import Atoms
 from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
 from dpest.run.settings import Sides, keeping_sides
 from dpest.trace.against_program import CHECKS, LEAST_RUNS, SHARE, Checks, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
-from dpest.trace.chain import ChainLimits, OutputChances
-from dpest.trace.chained import chained
+from dpest.trace.chain import OutputChances
+from dpest.trace.chained import CHAIN, LaterChain, chained
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import execute, is_rewritten
 from dpest.trace.forks import Branch, Rewrite, TraceRun, check_replay
@@ -100,6 +101,11 @@ FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops h
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 
 
+# Operations on each other's values that an output is made of. Sums of choices have three or four, however many people there are;
+# what is computed from itself in each of a dozen rounds has more, and is a long sum over all sequences of rounds.
+_NESTED = 10
+
+
 _IN_STEPS = 10  # what an `if` whose sides are kept together takes, also in a replay: a tenth of a millisecond
 
 
@@ -131,7 +137,10 @@ def trace(
 
     watch = Watch(mechanism, data, params, lambda: program(one_run()))
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
-        traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
+        if kept is Sides.BY_STATES:
+            traced = as_trace(chained(program, CHAIN, limits, checks))
+        else:
+            traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
         check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS)
         check_state(mechanism, data, program)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
@@ -156,8 +165,7 @@ def _few_or_together(
     def checked(search: _PathSearch, start: float) -> Trace:
         traced = search.found(loop_weight)
         seconds = max(checks.seconds, SHARE * (time.perf_counter() - start))
-        cancelled = check_against_program(traced, program, replace(checks, seconds=seconds))
-        return replace(traced, cancelled=cancelled) if cancelled else traced
+        return replace(traced, cancelled=check_against_program(traced, program, replace(checks, seconds=seconds)))
 
     start = time.perf_counter()
     forks = _PathSearch(limits)
@@ -171,12 +179,13 @@ def _few_or_together(
             if sides is Sides.APART or (isinstance(error.__cause__, RecursionError) and not forks.pending and not forks.paths):
                 raise
             refusal = error
-    chain = _LaterChain(program, limits, checks, forks.looped and sides is Sides.AS_NEEDED)
+    chain = LaterChain(program, limits, checks, (forks.looped or forks.repeats) and sides is Sides.AS_NEEDED)
     try:
         if sides is Sides.TOGETHER or rewritten():
-            begin = time.perf_counter()
-            search = _PathSearch(limits, together=True)
+            begin, search = time.perf_counter(), _PathSearch(limits, together=True)
             search.begin(program, few=1 if chain.may_be_found() else 0)
+            if forks.repeats and not forks.looped and search.explored(program, few=1) and not search.is_nested():
+                return checked(search, begin)
             if not search.closed and (whole := chain.whole()) is not None:
                 return as_trace(whole)
             with counted_effort(_SHORT if chain.may_be_found() else None):
@@ -187,7 +196,7 @@ def _few_or_together(
     except (ExactRefused, MechanismError, RecursionError):  # nested choices may be deeper than Python's stack
         if sides is Sides.TOGETHER:
             raise
-    if chain.may_be_found() and (found := chain.found()) is not None:
+    if chain.may_be_found() and (found := chain.found() or chain.long()) is not None:
         return as_trace(found)
     if refusal is not None:
         raise refusal
@@ -195,41 +204,8 @@ def _few_or_together(
     return checked(forks, start)
 
 
-# A state takes half a millisecond: what has no more of them is answered within a second or two. Outputs that are as rare as
-# one run in 10^9 keep ten digits with what is left out.
-_CHAIN = ChainLimits(states=2_000, work=200_000, little=1e-20)
-
-
 # Steps after which a chain whose tail was left out is the answer, if no other way has led to one with its tail: three seconds.
 _SHORT = 300_000
-
-
-class _LaterChain:
-    """The outputs of a program with loops whose states are few, worked out when they are first asked for."""
-
-    def __init__(self, program: Callable[[Any], Flat], limits: Limits, checks: Checks, looped: bool) -> None:
-        self._arguments = program, _CHAIN, limits, checks
-        self._found: OutputChances | None = None
-        self._open = looped
-
-    def found(self) -> OutputChances | None:
-        """The outputs; None where the program is no chain, or too long a one."""
-        if self._open:
-            self._open = False
-            try:
-                self._found = chained(*self._arguments)
-            except (DpestError, RecursionError):
-                return None
-        return self._found
-
-    def whole(self) -> OutputChances | None:
-        """The outputs, if no tail of them was left out."""
-        found = self.found()
-        return None if found is None or found.has_tail else found
-
-    def may_be_found(self) -> bool:
-        """Whether there is a chain, or one was not looked for yet."""
-        return self._open or self._found is not None
 
 
 def as_trace(found: OutputChances) -> Trace:
@@ -278,7 +254,7 @@ class _PathSearch:
         self.counted = self.closed = False
         self.rounded_off = 0.0
         self.error = 0.0
-        self.looped = False  # whether a state in a loop was seen
+        self.looped = self.repeats = False  # whether a state in a loop was seen, and a decision in a `for` loop
         self.pending = [Branch()]
         self.paths: list[Path] = []
         self.cycles: list[tuple[Path, int]] = []  # runs that came back, and how many conditions they had when they were there
@@ -311,11 +287,16 @@ class _PathSearch:
             self._follow(run, program)
         except ExactRefused as error:
             self.looped, self.closed = self.looped or bool(run.visits), self.closed or run.closed
+            self.repeats = self.repeats or run.repeats
             if not isinstance(error, BudgetExceeded) or run.forks <= soft.depth or soft.depth == self.limits.depth:
                 raise
             self.pending[waiting:] = [branch]
             return False
         return True
+
+    def is_nested(self) -> bool:
+        """Whether an output is computed from values that are computed from each other, again and again."""
+        return any(_depth(x) > _NESTED for path in self.paths for x in path.output.leaves if is_node(x))
 
     def begin(self, program: Callable[[Any], Flat], *, few: int) -> None:
         """Follows the first branch; with `few`, leaves it for later where it has too many forks for a few paths."""
@@ -335,7 +316,7 @@ class _PathSearch:
         self.closed = self.closed or run.closed
         self.rounded_off = max(self.rounded_off, run.rounded_off)
         self.error = max(self.error, math.fsum(d.law.off for d in run.draws[: run.drawn] if isinstance(d.law, Atoms)))
-        self.looped = self.looped or bool(run.visits)
+        self.looped, self.repeats = self.looped or bool(run.visits), self.repeats or run.repeats
         drawn = tuple(run.draws[: run.drawn])
         if run.log_left_out > -math.inf:
             self.left_out.append((tuple(run.steps), run.log_left_out))
@@ -385,6 +366,15 @@ class _PathSearch:
         return Trace(
             paths, unexplored, cycles, self.error, together=self.together, counted=self.counted, rounded_off=self.rounded_off
         )
+
+
+def _depth(node: Node) -> int:
+    """How many operations lie between a value and its draws."""
+
+    def parts(x: Node) -> list[Node]:
+        return [y for y in children(x) if is_node(y)]
+
+    return folded(node, parts, lambda x, found: 1 + max((found[id(y)] for y in parts(x)), default=0))
 
 
 def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpest.errors import BudgetExceeded
-from dpest.lang.nodes import Draw, Node, linear
+from dpest.lang.nodes import Draw, Node, Where, linear
 from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.images import has_images
@@ -17,7 +17,7 @@ from dpest.trace.literal import Bounds, Literal, implied, left_of, log_chances, 
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Pool, Replay, Unusual, differs, mark, same_output
 from dpest.trace.resolve import decide
-from dpest.trace.rounds import Step, Visit, kept_in_a_loop, returns_to, visit
+from dpest.trace.rounds import Step, Visit, in_for_loop, kept_in_a_loop, returns_to, visit
 
 Rewrite = Callable[[Node], Any]
 MOST_VISITS = 3  # earlier visits of one state that a run is compared with: a loop without memory is seen at the second
@@ -71,7 +71,9 @@ class TraceRun(Replay):
         self.opened = branch.opened
         self.abandoned = False
         self.returned: int | None = None
+        self.repeats = False  # whether a decision was met in a `for` loop
         self.rounded_off = 0.0
+        self.choices: dict[int, tuple[Where, Any]] = {}  # inside values: each, and the side that it came down to
         self.over: BudgetExceeded | None = None  # which an `except` of the author's may have caught
 
     def decide(self, condition: Node) -> bool:
@@ -105,12 +107,19 @@ class TraceRun(Replay):
         """Which way a new condition goes."""
         return decide(condition, self)
 
+    def side(self, choice: Where) -> Any:
+        """The value that a choice comes down to, which stays so on this run."""
+        if id(choice) not in self.choices:
+            self.choices[id(choice)] = choice, choice.yes if decide(choice.condition, self) else choice.no
+        return self.choices[id(choice)][1]
+
     def released(self, output: Flat) -> Flat:
         """What counts as the output of the run."""
         return output
 
     def look_back(self, condition: Node) -> None:
         """Ends a run that is back in a state in which it was before: it goes on as it did then."""
+        self.repeats = self.repeats or in_for_loop(returned.__code__)
         now = visit(condition, len(self.steps), returned.__code__, self.bounds)
         if now is None:
             return

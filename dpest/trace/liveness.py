@@ -11,6 +11,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import TypeVar
 
+from dpest.trace.syntax import ITERATOR, VALUE
+
 T = TypeVar("T")
 
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
@@ -149,6 +151,8 @@ def is_live(code: CodeType, at: int, name: str) -> bool:
 
 def is_read(code: CodeType, at: int, name: str) -> bool:
     """Whether a local variable may still be read behind an instruction; those that functions inside share always may."""
+    if name.startswith((ITERATOR, VALUE)):  # which expressions hold, and no code reads
+        return False
     if name not in (*code.co_varnames, *code.co_cellvars) or name in _shared(code):
         return True
     if code.co_name == "__init__" and name in code.co_varnames[:1]:  # the object that a class was called for goes to the caller

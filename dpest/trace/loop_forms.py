@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ class PlainLoops(ast.NodeTransformer):
 
     def __init__(self, whole: ast.AST) -> None:
         self.reads = _loads(whole)
+        self.shared = {name for x in ast.walk(whole) if isinstance(x, ast.Global | ast.Nonlocal) for name in x.names}
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         return node
@@ -44,7 +45,9 @@ class PlainLoops(ast.NodeTransformer):
         out: list[ast.stmt] = []
         for x in statements:
             if isinstance(x, ast.For):
-                out += _counted_up(x)
+                out += _counted_up(x, self._is_read)
+            elif self._counts_for_nobody(x):
+                out.append(_like(ast.Pass(), x))
             elif isinstance(x, ast.While):
                 x.body = _without_continue(x.body)
                 out.append(_turned(_without_flag(x, _constants(out), self.reads), out))
@@ -52,12 +55,23 @@ class PlainLoops(ast.NodeTransformer):
                 out.append(x)
         return out
 
+    def _is_read(self, name: str) -> bool:
+        """Whether a variable of the function may be read anywhere."""
+        return bool(self.reads[name]) or name in self.shared or any(self.reads[x] for x in ("locals", "vars", "eval", "exec"))
+
+    def _counts_for_nobody(self, x: ast.stmt) -> bool:
+        """Whether a statement adds a number to a variable that is never read: rounds that differ in it alone are alike."""
+        match x:
+            case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant(value=int() | float())):
+                return not self._is_read(name)
+        return False
+
 
 # -- for k in itertools.count() ------------------------------------------------------------------------------------------
 
 
-def _counted_up(node: ast.For) -> list[ast.stmt]:
-    """for k in itertools.count(a): ... as k = a, while True: ..., k += 1."""
+def _counted_up(node: ast.For, is_read: Callable[[str], bool]) -> list[ast.stmt]:
+    """for k in itertools.count(a): ... as k = a, while True: ..., k += 1; the last only where k is read."""
     match node:
         case ast.For(
             target=ast.Name(id=name),
@@ -67,13 +81,15 @@ def _counted_up(node: ast.For) -> list[ast.stmt]:
             pass
         case _:
             return [node]
-    if name in _stored(node.body) or any(isinstance(x, ast.Continue) for x in of_loop(node.body)):
+    counts = is_read(name)
+    if counts and (name in _stored(node.body) or any(isinstance(x, ast.Continue) for x in of_loop(node.body))):
         return [node]
     # What stands there is looked at when it is met: another function by that name is refused, and the run goes on by forks.
     ask = ast.Attribute(ast.Name(RUNTIME, ast.Load()), "counted_from", ast.Load())
     start = ast.Assign([ast.Name(name, ast.Store())], ast.Call(ask, [function, *args], []))
     step = ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), ast.Constant(1))
-    return [_like(start, node), _like(ast.While(ast.Constant(True), [*node.body, _like(step, node)], []), node)]
+    body = [*node.body, _like(step, node)] if counts else node.body
+    return [_like(start, node), _like(ast.While(ast.Constant(True), body, []), node)]
 
 
 # -- continue, and a first value before the loop --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any, Protocol
 
 from dpest.errors import ExactRefused, NotAffine
@@ -27,7 +28,7 @@ from dpest.numerics.rationals import ONE, Rational, exact
 from dpest.trace.atomic import Ask, has_finitely_many_points, is_listed
 from dpest.trace.functions import NotFinite, numeric
 from dpest.trace.images import image_of
-from dpest.trace.polar import gaussian_of
+from dpest.trace.polar import gaussian_of, laplace_of
 
 
 class OnPath(Protocol):
@@ -104,6 +105,17 @@ def _product(left: Any, right: Any, path: OnPath) -> Linear:
 def known_product(left: Any, right: Any) -> Linear | None:
     """A product that is one draw of a known law; None for others."""
     return folded(left, right) or gaussian_of(left, right)
+
+
+def with_laplace(value: Linear) -> Linear:
+    """An affine expression in which two products that are Laplace noise together are one draw."""
+    products = [(n, c) for n, c in value.terms if isinstance(n, Product)]
+    for one, other in combinations(products, 2):
+        found = laplace_of(one, other)
+        if found is not None:
+            rest = Linear(tuple((n, c) for n, c in value.terms if n is not one[0] and n is not other[0]), value.constant)
+            return with_laplace(combine(rest, found, 1))
+    return value
 
 
 def quotient(top: Linear, bottom: Linear, positive: Callable[[Linear], bool]) -> Linear:

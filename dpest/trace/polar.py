@@ -1,7 +1,8 @@
-"""Box and Muller's Gaussian: a radius sqrt(-2 ln u) times the cosine (or sine) of an angle that makes whole turns.
+"""Noise of uniform draws and angles: Box and Muller's Gaussian, a radius sqrt(-2 ln u) times the cosine of an angle.
 
-The product is a draw of its own, made of two others. What else is known of either of those two is known of it as well, in
-a way that is not followed: they all count as one draw, and a case that uses two of them is refused.
+Two exponential values times cosines, E cos(S) + F cos(T), are Laplace noise: each of the two has the characteristic function
+(1 + t^2)^(-1/2). What is made in this way is a draw of its own, made of others. What else is known of either of those is known
+of it as well, in a way that is not followed: they all count as one draw, and a case that uses two of them is refused.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import math
 from typing import Any
 
 from dpest.errors import ExactRefused
-from dpest.lang.made_of import Polar
-from dpest.lang.nodes import Apply, Draw, Function, Linear, linear, scaled
+from dpest.lang.made_of import HalfTurn, Polar, TwoTurned
+from dpest.lang.nodes import Apply, Draw, Function, Linear, Product, linear, scaled
 from dpest.lang.origins import root
-from dpest.laws.continuous import Gaussian, Uniform
+from dpest.laws.continuous import Gaussian, Laplace, Uniform
 from dpest.numerics.elementary import Kind
 from dpest.numerics.rationals import ONE, Rational, exact
 
@@ -63,6 +64,68 @@ def angle_of(node: Any) -> tuple[Draw, Rational, Rational, str] | None:
     low, high = (exact(x) for x in uniform.law.support)
     turns = abs(slope) * (high - low) / _TURN
     return (uniform, slope, place.constant, name) if turns.denominator == 1 else None
+
+
+def laplace_of(one: tuple[Product, Rational], other: tuple[Product, Rational]) -> Linear | None:
+    """The sum of two products with factors as Laplace noise; None where it is another sum."""
+    left, right = _half_turn(one[0]), _half_turn(other[0])
+    if left is None or right is None:
+        return None
+    (first, a), (second, b) = left, right
+    draws = (first.length, first.angle, second.length, second.angle)
+    size, sign = one[1] * a, (other[1] * b) / (one[1] * a)
+    if abs(sign) != 1 or len({id(x) for x in draws}) < len(draws):
+        return None
+
+    def make() -> Draw:
+        if any(root(x) is not x for x in draws):
+            raise ExactRefused("a uniform draw that Laplace noise is made of is part of other noise too")
+        new = Draw(Laplace(1.0), made_of=TwoTurned(first, second, int(sign)))
+        for x in (new, *draws[1:]):
+            x.derived.joined = draws[0]
+        return new
+
+    return scaled(linear(draws[0].derived.once(("two turned", first, second, sign), make)), size)
+
+
+def _half_turn(node: Product) -> tuple[HalfTurn, Rational] | None:
+    """An exponential value times the cosine of an angle over half turns, and the factor in front."""
+    for one, other in ((linear(node.left), linear(node.right)), (linear(node.right), linear(node.left))):
+        if len(one.terms) != 1 or len(other.terms) != 1 or one.constant or other.constant:
+            continue
+        logarithm, angle = _log_of_uniform(one.terms[0][0]), half_turned(other.terms[0][0])
+        if logarithm is not None and angle is not None:
+            return HalfTurn(logarithm[0], angle[0], *logarithm[1:], *angle[1:]), -one.terms[0][1] * other.terms[0][1]
+    return None
+
+
+def _log_of_uniform(node: Any) -> tuple[Draw, Rational, Rational] | None:
+    """(u, factor, offset) for ln(factor * u + offset), the argument uniform between 0 and 1."""
+    if not isinstance(node, Function) or node.function.kind not in (Kind.LOG, Kind.LOG1P) or node.function.parameter is not None:
+        return None
+    place = linear(node.value)
+    uniform = _uniform(place)
+    if uniform is None:
+        return None
+    factor, offset = place.terms[0][1], place.constant + (1 if node.function.kind is Kind.LOG1P else 0)
+    ends = sorted(factor * exact(x) + offset for x in uniform.law.support)
+    return (uniform, factor, offset) if ends == [0, 1] else None
+
+
+def half_turned(node: Any) -> tuple[Draw, Rational, Rational, str] | None:
+    """(v, slope, start, name) for cos(slope * v + start) over half turns, or sin of it over whole turns."""
+    name = getattr(node.function, "__name__", "") if isinstance(node, Apply) else ""
+    if name not in ("cos", "sin") or len(node.values) != 1:
+        return None
+    place = linear(node.values[0])
+    uniform = _uniform(place)
+    if uniform is None:
+        return None
+    slope = place.terms[0][1]
+    ends = [2 * (slope * exact(x) + place.constant) / _TURN for x in uniform.law.support]
+    turns = abs(ends[1] - ends[0])
+    whole = turns.denominator == 1 and (turns.numerator % 2 == 0 or (name == "cos" and ends[0].denominator == 1))
+    return (uniform, slope, place.constant, name) if whole and turns else None
 
 
 def _uniform(place: Linear) -> Draw | None:

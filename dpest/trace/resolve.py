@@ -41,10 +41,10 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.spans import never_negative, reach
 from dpest.numerics.rationals import Rational
-from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, is_listed, pinned_draws, point, settled
+from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, is_listed, pinned_draws, point, settled, side_taken
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
 from dpest.trace.literal import Literal
-from dpest.trace.nonlinear import known_product, nonlinear
+from dpest.trace.nonlinear import known_product, nonlinear, with_laplace
 from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.stepped import steps_of
 from dpest.trace.turns import without_turns
@@ -73,7 +73,7 @@ def affine(x: Any, ask: Ask, became: Became | None = None) -> Linear:
         return without_turns(value, ask) if any(isinstance(n, Rounded) for n, _ in value.terms) else value
     out = Linear((), value.constant)
     beyond = 0.0
-    for node, c in value.terms:
+    for node, c in with_laplace(value).terms:
         try:
             out = combine(out, _reduced(node, ask, {} if became is None else became), c)
         except NotFinite as found:
@@ -93,8 +93,8 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
             return node
         case Compare() | Not() | All():
             out = decide(node, ask)
-        case Where(condition=condition, yes=yes, no=no):
-            out = numeric(yes if decide(condition, ask) else no)
+        case Where():
+            out = numeric(side_taken(node, ask, decide))
         case Extreme(pick=pick, values=values):
             out = values[index(ArgExtreme(pick, values), ask)]
         case ArgExtreme() | Ranked(place=True):
@@ -162,7 +162,7 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
 
 def _side_compared(condition: Compare, node: Where, c: Rational, ask: Ask, became: Became) -> bool:
     """A case distinction compared with a number: the side that is taken."""
-    x = node.yes if decide(node.condition, ask) else node.no
+    x = side_taken(node, ask, decide)
     if isinstance(x, float) and not math.isfinite(x):
         return holds(condition.relation, float(c) * x)
     value = combine(Linear((), condition.value.constant), linear(numeric(x)), c)

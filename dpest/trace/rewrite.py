@@ -14,6 +14,7 @@ from dpest.trace.counting import Climbing, Counting, climbing, counting, read_ou
 from dpest.trace.counts_written import added_at, count_as_sum
 from dpest.trace.loop_forms import PlainLoops
 from dpest.trace.masked import read_through, written_through
+from dpest.trace.named_values import NamedValues
 from dpest.trace.recursion import PlainRecursion
 from dpest.trace.sides import AssignedPlace, Assignments, PlaceKind, is_place, is_plain, reads, sides_of
 from dpest.trace.syntax import RUNTIME, ask, load, thunk, tuple_of
@@ -34,7 +35,9 @@ def rewritten_body(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.
 
 
 def with_calls(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
-    """The function whose calls go through `together`, and nothing else, in place."""
+    """The function whose calls go through `together`, and whose iterators and half-worked expressions have names, in place."""
+    if isinstance(node, ast.FunctionDef):
+        NamedValues().visit(node)
     _Calls().generic_visit(node)
     return node
 

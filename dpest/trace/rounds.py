@@ -99,6 +99,11 @@ def _in_while_alone(frames: list[FrameType]) -> bool:
     return inside and not any(in_for(f.f_code, f.f_lasti) for f in frames)
 
 
+def in_for_loop(end: CodeType) -> bool:
+    """Whether the author's code stands inside a `for` loop."""
+    return any(in_for(f.f_code, f.f_lasti) for f in frames_of(end)[1])
+
+
 def returns_to(now: Visit, earlier: Visit, steps: list[Step]) -> bool:
     """Whether what follows now has the law of what followed an earlier visit in the same state."""
     between = _touched(steps[earlier.steps :])

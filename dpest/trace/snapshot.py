@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from functools import partial
@@ -20,6 +21,11 @@ from dpest.numerics.rationals import ONE
 from dpest.trace.literal import FREE, Bounds, ends
 
 _FIELDS = (int, float, str, list, dict, set, tuple, deque, np.ndarray, Dist)  # what a class may count with, or keep
+_TABLES: tuple[Any, ...] = ({}, {}.values(), {}.items(), set())
+_OF_TABLES = tuple(type(iter(x)) for x in _TABLES)
+_SEQUENCES: tuple[Any, ...] = ([], (), range(0), range(2**64), "", "\u0100", b"", np.zeros(1), reversed([]))
+# Iterators that say where they stand, as `copy` would have it, without going on; what they go through is part of that.
+_ITERATORS = (*(type(iter(x)) for x in _SEQUENCES), *_OF_TABLES, enumerate, zip, map, filter, reversed)
 MOST_PARTS = 2000  # values in a state that are compared; beyond, nothing is claimed
 
 
@@ -154,6 +160,8 @@ class Snapshot:
                 return (type(x), x.dtype, x.shape, base, tuple(self.of(v) for v in x.ravel()))
             case FunctionType():
                 return self._function(x)
+            case Iterator() if type(x) in _ITERATORS:
+                return self._iterator(x)
             case MethodType():
                 return (MethodType, self.of(x.__func__), self.of(x.__self__))
         if _shows_all(type(x)):
@@ -164,6 +172,15 @@ class Snapshot:
         if any(isinstance(held, Dist) for held in slots):
             raise Hidden
         return (type(x), x)
+
+    def _iterator(self, x: Any) -> Any:
+        """What an iterator goes through, and how far it has come."""
+        try:
+            stands = x.__reduce__()
+        except RuntimeError:  # a dict or a set that changed under it
+            raise Hidden from None
+        # What is left of a dict or a set is a list of its own, and may still change with it.
+        return (type(x), self.of(stands), self.of(gc.get_referents(x) if isinstance(x, _OF_TABLES) else None))
 
     def _held(self, x: Any) -> Any:
         """The content of a container, in its order."""

@@ -38,6 +38,16 @@ def calling(function: FunctionType, runtime: ModuleType) -> FunctionType:
     return _with_code(function, _rewritten(function.__code__, with_calls), runtime)
 
 
+def with_body(function: FunctionType, rewriting: Callable[[FunctionNode], FunctionNode]) -> FunctionType | None:
+    """The function with another body, and its signature; None where its source cannot be read."""
+    code = _rewritten.__wrapped__(function.__code__, rewriting)
+    if code is None:
+        return None
+    new = _with_code(function, code, ModuleType(RUNTIME))
+    new.__annotations__ = function.__annotations__
+    return new
+
+
 def _with_code(function: FunctionType, code: CodeType | None, runtime: ModuleType) -> FunctionType:
     if code is None:
         return function

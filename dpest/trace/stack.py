@@ -18,7 +18,7 @@ import numpy as np
 
 from dpest.lang.dist import Dist
 from dpest.trace.liveness import on_all_ways
-from dpest.trace.syntax import RUNTIME
+from dpest.trace.syntax import ITERATOR, RUNTIME, VALUE
 
 _PLAIN, _HIDDEN, _RUNTIME, _CALL = "plain", "hidden", "runtime", "call"  # the last: what stands for a function
 _MADE = "~"  # with the names of variables that a value was computed from
@@ -89,14 +89,15 @@ def _after(given_anew: frozenset[str] | None, step: dis.Instruction, tags: Tags,
     """What is held behind an instruction."""
     name, arg = step.opname, step.arg or 0
     effect = dis.stack_effect(step.opcode, step.arg, jump=jumps)
+    if (moved := _moved(step, tags, effect)) is not None:
+        return moved
     match name:
         case "LOAD_CONST" | "PUSH_NULL" | "LOAD_CLOSURE":
             return (*tags, _PLAIN)
         case "LOAD_FAST" | "LOAD_FAST_CHECK" | "LOAD_FAST_BORROW":
             return (*tags, f"={step.argval}")
         case "STORE_FAST" | "DELETE_FAST" | "STORE_DEREF" | "DELETE_DEREF":
-            rest = tags[:-1] if name.startswith("STORE") else tags
-            return tuple(_HIDDEN if step.argval in _names(x) else x for x in rest)  # another value than the one that is held
+            return _without(tags[:-1] if name.startswith("STORE") else tags, step.argval)
         case "LOAD_DEREF":
             known = given_anew is not None and step.argval not in given_anew
             return (*tags, _RUNTIME if step.argval == RUNTIME else f"={step.argval}" if known else _HIDDEN)
@@ -108,6 +109,10 @@ def _after(given_anew: frozenset[str] | None, step: dis.Instruction, tags: Tags,
             return (*tags[:-1], _NAMED if tags[-1] == _NAMED else f"{_OF}{tags[-1][1:]}")
         case "LOAD_METHOD" | "LOAD_ATTR" if tags and (name == "LOAD_METHOD" or (_METHODS and arg & 1)):
             return (*tags[:-1], *_method(tags[-1], str(step.argval)))
+        case "COPY" if arg <= len(tags):  # a < x < b keeps x for its second comparison
+            return (*tags, tags[-arg])
+        case "SWAP" if arg <= len(tags):
+            return (*tags[:-arg], tags[-1], *tags[len(tags) - arg + 1 : -1], tags[-arg])
         case "PRECALL":
             kept, given = tags[: len(tags) + effect], tags[len(tags) + effect :]
             if _HIDDEN in given:  # arguments; what comes of them is hidden too
@@ -123,6 +128,32 @@ def _after(given_anew: frozenset[str] | None, step: dis.Instruction, tags: Tags,
             return tags
     kept = tags[: max(0, len(tags) + min(effect, 0) - 1)] if not name.startswith(("POP_", "JUMP")) else tags[: len(tags) + effect]
     return (*kept, *(_HIDDEN,) * (len(tags) + effect - len(kept)))
+
+
+def _moved(step: dis.Instruction, tags: Tags, effect: int) -> Tags | None:
+    """What is held behind an instruction that only moves values, or takes some away; None for others."""
+    arg = step.arg or 0
+    match step.opname:
+        case "STORE_FAST" if step.argval.startswith((ITERATOR, VALUE)):  # of what the expression goes on with
+            return (*_without(tags[:-2], step.argval), f"={step.argval}")
+        case "COPY":
+            return (*tags, tags[-arg])
+        case "SWAP":
+            return (*tags[:-arg], tags[-1], *tags[len(tags) - arg + 1 : -1], tags[-arg])
+        case "GET_ITER" if tags[-1].startswith(f"={ITERATOR}"):  # that of an iterator is itself
+            return tags
+        case "FOR_ITER":
+            return (*tags, _HIDDEN) if effect > 0 else tags[:effect]
+        case "BUILD_LIST" | "BUILD_MAP" | "BUILD_TUPLE" if arg == 0:
+            return (*tags, _HIDDEN)
+        case "STORE_SUBSCR" | "STORE_ATTR" | "STORE_GLOBAL" | "DELETE_SUBSCR" | "DELETE_ATTR" | "END_FOR":
+            return tags[:effect]
+    return None
+
+
+def _without(tags: Tags, name: str) -> Tags:
+    """What is held once a variable has another value than the one that is held."""
+    return tuple(_HIDDEN if name in _names(x) else x for x in tags)
 
 
 def _method(base: str, name: str) -> Tags:

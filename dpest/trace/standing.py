@@ -23,6 +23,7 @@ TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by its
 SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
 _CONVERSIONS, _MATHEMATICS = "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"
 _MISSING = object()
+_SHOWING = ("__repr__", "__str__", "__format__")  # which go through the attributes of an object, and give it none
 _BARE = (object, ABC, Generic, Protocol)  # classes that give their objects nothing
 
 
@@ -133,7 +134,8 @@ def _of_new_object(kind: Any, name: str) -> Any:
 @lru_cache(maxsize=512)
 def _gives_itself(kind: type, name: str) -> bool:
     """Whether a method of a class may give an object an attribute of this name, which stands before the class's own."""
-    held = (getattr(v, "__func__", v) for c in kind.__mro__ if c not in _BARE for v in vars(c).values())
+    methods = (v for c in kind.__mro__ if c not in _BARE for k, v in vars(c).items() if k not in _SHOWING)
+    held = (getattr(v, "__func__", v) for v in methods)
     codes = [f.__code__ for f in held if isinstance(f, FunctionType)]
     stored = ((i.opname, i.argval) for code in codes for i in dis.get_instructions(code))
     by_name = any({"__dict__", "setattr", "vars", "__setattr__"}.intersection(code.co_names) for code in codes)

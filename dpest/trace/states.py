@@ -154,8 +154,8 @@ def state_at(condition: Node, end: CodeType, seen: KnownValues) -> Any:
 
 
 def _stands_plainly(ours: list[FrameType], frames: list[FrameType]) -> bool:
-    """Whether frames show all: there is no iterator, and no function in between that cannot be seen."""
-    passed = [*frames, *(f for f in ours if f.f_globals.get("__name__") == TOGETHER)]
+    """Whether frames show all: there is no iterator of ours, and no function in between that cannot be seen."""
+    passed = [f for f in ours if f.f_globals.get("__name__") == TOGETHER]
     return not any(in_for(f.f_code, f.f_lasti) for f in passed) and is_shown(frames, (ours or frames)[-1])
 
 

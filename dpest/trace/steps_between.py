@@ -16,6 +16,11 @@ def call(function: Any) -> Any:
     return sampled(function, followed(function))
 
 
+def iterator(values: Any) -> Any:
+    """What a `for` loop goes through."""
+    return iter(values)
+
+
 def followed(function: Any) -> Any:
     """A function of the author's whose calls ask here; others as they are."""
     if type(function) is FunctionType and is_authors(function):

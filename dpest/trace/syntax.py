@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 
 RUNTIME = "_dpest"  # the name under which rewritten code finds what it calls
+ITERATOR = f"{RUNTIME}_for_"  # with a number: the names of the iterators of `for` loops
+VALUE = f"{RUNTIME}_value_"  # with a number: the names of values that an expression holds while it goes on
 
 
 def load(name: str) -> ast.Name:

@@ -71,13 +71,13 @@ def _goes_around(node: Rounded, inner: Linear) -> bool:
         return False
     if not any(d.law.discrete for d in draws):
         return not short(node)
-    if not all(map(is_integral, draws)) or not _in_whole_numbers(node):
+    if not all(map(is_integral, draws)) or not in_whole_numbers(node):
         return False
     few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _FEW_POINTS
     return not few and all(c.denominator <= _MOST_CLASSES for _, c in inner.terms)
 
 
-def _in_whole_numbers(node: Rounded) -> bool:
+def in_whole_numbers(node: Rounded) -> bool:
     """Whether the program divides a whole number by one, as // does: then rounding decides nothing."""
     function, operands = node.written if node.written is not None else (None, ())
     return function is operator.floordiv and all(isinstance(x, int) or is_whole_as_written(x) for x in operands)

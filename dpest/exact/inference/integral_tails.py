@@ -14,10 +14,13 @@ from dpest.exact.inference.expressions import Expr, Values, single
 from dpest.exact.inference.factors import Answer, Between, Density, Factor, Integral
 from dpest.exact.inference.rays import Ray, Tail, active
 from dpest.laws.asymptote import Asymptote
+from dpest.laws.continuous import Exponential, Laplace
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational, exact
 
 _MARGIN = 0.05  # of its rate by which an integrand must decay faster than a tilt grows, so that its reach holds all that counts
+
+_EXPONENTIAL = (Laplace, Exponential)  # laws that are exponentials from their last kink on
 
 TailOf = Callable[[Iterable[Factor], Ray], Tail | None]  # the tail of a product
 
@@ -146,11 +149,12 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     """The integral of W(v) G(y - ratio v) where both decay at one rate: a share of every place between counts alike.
 
     With W ~ C v^m e^(-r v), G ~ D t^n e^(-s t) and r = s ratio it tends to C D B t^(m + n + 1) ratio^-(m + 1) e^(-s t), where B
-    is the beta function at m + 1 and n + 1. How fast is not known here, so that only the limit is claimed.
+    is the beta function at m + 1 and n + 1. How fast is known where both are exponentials from half the way on: then the
+    integral is (a + b t) e^(-s t), and lies on one side of its asymptote. Elsewhere only the limit is claimed.
     """
     moving = [g for g in f.factors if ray.variable in g.scope]
     places = [e for g in moving for e in _expressions(g)]
-    if f.lowers or f.uppers or not all(e.coefficient(ray.variable) for e in places):
+    if not all(e.coefficient(ray.variable) for e in places):
         return None
     ratios = {-exact(e.coefficient(f.draw)) / exact(e.coefficient(ray.variable)) for e in places}
     if len(ratios) != 1:
@@ -158,11 +162,13 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     ratio = ratios.pop()
     if not ratio:
         return None
-    still = [changed(g, lambda e: without(e, (f.draw,))) for g in moving]
     others = [g for g in f.factors if g not in moving]
-    one = tail(still, ray)
-    start = ray.start * float(1 / abs(ratio))
-    two = tail((Density(f.law, single(f.draw)), *others), Ray(f.draw, ray.side if ratio > 0 else -ray.side, ZERO, start))
+    half = replace(ray, start=ray.start / 2)
+    inner = Ray(f.draw, ray.side if ratio > 0 else -ray.side, ZERO, half.start * float(1 / abs(ratio)))
+    if not _is_open(f, inner):
+        return None
+    one = tail([changed(g, lambda e: without(e, (f.draw,))) for g in moving], half)
+    two = tail((Density(f.law, single(f.draw)), *others), inner)
     if one is None or two is None:
         return None
     a, b = one.asymptote, two.asymptote
@@ -172,7 +178,19 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     m, n = float(b.power), float(a.power)
     constant = a.constant + b.constant - (m + 1) * math.log(float(abs(ratio))) + float(betaln(m + 1, n + 1))
     asymptote = Asymptote(constant, rate=a.rate, power=a.power + b.power + 1)
-    return Tail(asymptote, -math.inf, math.inf, one.error + two.error)
+    found = Tail(asymptote, -math.inf, math.inf, one.error + two.error)
+    exponential = not others and all(isinstance(g, Density) and isinstance(g.law, _EXPONENTIAL) for g in moving)
+    if not (exponential and isinstance(f.law, _EXPONENTIAL) and not any((one.low, one.high, two.low, two.high))):
+        return found
+    value, off = f.log(ray.here)
+    gap = float(np.ravel(value)[0]) - asymptote.at(ray.start)
+    return replace(found, low=min(gap, 0.0), high=max(gap, 0.0), error=found.error + float(np.max(off)))
+
+
+def _is_open(f: Integral, ray: Ray) -> bool:
+    """Whether nothing bounds the draw from the start of its ray on: bounds on the other side only add a multiple of e^(-s t)."""
+    behind, ahead = (f.lowers, f.uppers) if ray.side > 0 else (f.uppers, f.lowers)
+    return not ahead and all(not e.terms and ray.side * float(e.constant) < ray.start for e in behind)
 
 
 def _expressions(f: Factor) -> Sequence[Expr]:

@@ -194,7 +194,8 @@ def with_values(path: Path, found: Mapping[int, tuple[Node, Linear]]) -> Path:
     gone: set[int] = set()
     for node, value in found.values():
         own = {id(d) for d in draws_of(node)}
-        if not own & used and all(times[i] == 1 for i in own):
+        joined = {id(root(d)) for d in draws_of(node)}  # a condition may be about noise that is made of several
+        if not (own | joined) & used and all(times[i] == 1 for i in own):
             known[id(node)] = value
             gone |= own
     return replaced(path, known, gone, draws_of(*known.values())) if known else path

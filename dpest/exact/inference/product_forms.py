@@ -13,17 +13,16 @@ from typing import Any
 
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.own_draws import outcomes_of, with_values
-from dpest.lang.nodes import Apply, Draw, Function, Linear, Node, Product, draws_of, linear
+from dpest.lang.nodes import Draw, Function, Linear, Node, Product, draws_of, linear
 from dpest.lang.points import listed_points
-from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
+from dpest.laws.continuous import Exponential, Gaussian, Laplace
 from dpest.laws.law import Law
 from dpest.laws.scipy_law import from_frozen
 from dpest.numerics.elementary import Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.trace.explore import Path
 from dpest.trace.images import image_of
-
-_HALF_TURN = exact(math.pi)
+from dpest.trace.polar import half_turned
 
 
 def with_products(path: Path) -> Path:
@@ -116,16 +115,4 @@ def _root_of_exponential(node: Any) -> float | None:
 def _angle(node: Any) -> float | None:
     """c for a value c * cos(T), T uniform over half turns, or c * sin(T), T uniform over whole turns."""
     turned, c = _single(node) or (None, ZERO)
-    if not isinstance(turned, Apply) or len(turned.values) != 1:
-        return None
-    name = getattr(turned.function, "__name__", "")
-    if name not in ("cos", "sin"):
-        return None
-    place = linear(turned.values[0])
-    draw, slope = place.terms[0] if len(place.terms) == 1 else (None, ZERO)
-    if not isinstance(draw, Draw) or not isinstance(draw.law, Uniform) or draw.origin is not None:
-        return None
-    ends = [(slope * exact(x) + place.constant) / _HALF_TURN for x in draw.law.support]
-    turns = abs(ends[1] - ends[0])
-    whole = turns.denominator == 1 and (turns.numerator % 2 == 0 or (name == "cos" and ends[0].denominator == 1))
-    return abs(float(c)) if whole and turns else None
+    return None if half_turned(turned) is None else abs(float(c))

@@ -21,9 +21,12 @@ from dpest.exact.loss.ratio import moved_noise
 from dpest.numerics.logspace import Floats
 
 _CLOSE = 1e-6  # relative: bounds are off by the square of a box's size, so that a tenth of it takes one or two rounds more
+_LEAST = 5e-8  # what stays open of small losses: integrals leave a few times 1e-8 open
 _MOST_SIDES = 2  # of boxes: with more, their number grows too fast
-_MOST_BOXES = 40_000  # looked at in one round; what is open then stays in the bracket
-_ROUNDS = 60
+# Looked at in all rounds; what is open then stays in the bracket. Three noisy values take some 3,000 evaluations for a box: half
+# of what a pair is given at most, so that a wide bracket is an answer and no refusal.
+_MOST_BOXES = 25_000
+_ROUNDS = 60  # each halves boxes: more are below the rounding of doubles
 _FIRST = 4  # parts of each side at the start
 _GRID = np.array([-1.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.0])  # of each side: where a search begins
 _MOST_STARTS = 2000
@@ -149,15 +152,17 @@ class _DirectionSearch:
         """Upper bounds in both directions, by branch and bound."""
         boxes = self._first()
         uppers = np.full(2, -math.inf)
+        seen = 0
         for turn in range(_ROUNDS):
             low, high = boxes
+            seen += len(low)
             bounds = np.minimum(self._bounds(low, high), np.array(self.caps)[:, None])
             for bound in bounds:
                 self._look(0.5 * (low + high)[np.argsort(-bound)[:32]])
             goals = np.array([b.value for b in self.best])[:, None]
             goals = goals if self.each else np.full((2, 1), goals.max())
-            wanted = (bounds > goals + _CLOSE * np.maximum(1.0, np.abs(goals))).any(axis=0)
-            if turn == _ROUNDS - 1 or int(wanted.sum()) > _MOST_BOXES:
+            wanted = (bounds > goals + np.maximum(_LEAST, _CLOSE * np.abs(goals))).any(axis=0)
+            if turn == _ROUNDS - 1 or seen + 2 * int(wanted.sum()) > _MOST_BOXES:
                 wanted[:] = False
             uppers = np.maximum(uppers, bounds[:, ~wanted].max(axis=1, initial=-math.inf))
             if not wanted.any():

@@ -24,9 +24,10 @@ from dpest.numerics.rationals import ONE, ZERO, Rational
 from dpest.trace.literal import Literal
 
 _FIRST = 32  # intervals on each side of zero, in each chart
-_CLOSE = 1e-5  # relative: half of it takes 1.4 times as many intervals, and the maximum is smooth
+_CLOSE = 2e-6  # relative: half of it takes 1.4 times as many intervals, and the maximum is smooth
+_LEAST = 2e-7  # what stays open of losses below a tenth, for which that many more intervals are needed
 _ROUNDS = 30
-_MOST_CELLS = 1000  # intervals looked at in one round; what is wider then stays in the bracket
+_MOST_CELLS = 4000  # intervals looked at in one round; what is wider then stays in the bracket
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +184,7 @@ class _RatioSearch:
             following = []
             for chart, low, high in cells:
                 bounds = np.minimum(self._bounds(chart, low, high), np.array(self.caps)[:, None])
-                wanted = bounds.max(axis=0) > goal + _CLOSE * max(1.0, abs(goal))
+                wanted = bounds.max(axis=0) > goal + max(_LEAST, _CLOSE * abs(goal))
                 last = turn == _ROUNDS - 1 or int(wanted.sum()) > _MOST_CELLS
                 done = ~wanted | (high - low <= 1e-13 * np.maximum(np.abs(low), np.abs(high))) | last
                 uppers = np.maximum(uppers, bounds[:, done].max(axis=1, initial=-math.inf))

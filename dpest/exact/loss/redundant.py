@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpest.inputs.shown import affine_text
-from dpest.lang.nodes import Draw, Linear, Rounded, Rounding, combine, is_node, linear
+from dpest.lang.nodes import Draw, Linear, Rounded, Rounding, combine, is_node, is_whole_as_written, linear
 from dpest.numerics.rationals import ZERO, Rational
 from dpest.trace.explore import Path
+from dpest.trace.turns import in_whole_numbers
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,14 @@ def _function_of(leaves: Sequence[Any], i: int, positions: Sequence[int]) -> Tol
         other = linear(leaves[j])
         slope = dict(inner.terms).get(other.terms[0][0], ZERO) / other.terms[0][1] if other.terms else ZERO
         gap = combine(inner, other, -slope)
-        if slope and not gap.terms and surely_real(other):
+        if slope and not gap.terms and (surely_real(other) or (in_whole_numbers(node) and _is_whole(other))):
             return Told(j, node.rounding, factor, value.constant, slope, gap.constant)
     return None
+
+
+def _is_whole(x: Linear) -> bool:
+    """Whether a released value is a whole number plus or minus a number, without a fraction."""
+    return all(abs(c) == 1 and is_whole_as_written(n) for n, c in x.terms) and x.constant.denominator == 1
 
 
 def surely_real(x: Any) -> bool:

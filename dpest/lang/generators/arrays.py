@@ -23,11 +23,20 @@ _CLIP = np.clip
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *rest: Any, **options: Any) -> Any:
     """numpy.clip: random values stay random, with NumPy's order, the lower bound first."""
     low, high = options.pop("min", a_min), options.pop("max", a_max)
-    if RUN.get() is None or rest or options or (low is None and high is None) or not any(map(_random, (a, low, high))):
+    more = rest or options.keys() - {"out"}
+    if RUN.get() is None or more or (low is None and high is None) or not any(map(_random, (a, low, high))):
         return _marked(_CLIP(a, low, high, *rest, **options))
     if not any(isinstance(x, np.ndarray | list | tuple) for x in (a, low, high)):
         return _clipped(a, low, high)
-    return np.frompyfunc(_clipped, 3, 1)(*map(boxed, (a, low, high)))
+    return _into(options.get("out"), np.frompyfunc(_clipped, 3, 1)(*map(boxed, (a, low, high))))
+
+
+def _into(out: Any, found: Any) -> Any:
+    """What was found, in the array that the author's code wants it in."""
+    if out is None:
+        return found
+    out[...] = found  # an array of floats refuses noise, and is opened then
+    return out
 
 
 def _random(x: Any) -> bool:
@@ -49,16 +58,22 @@ def _pairwise(real: Any, pick: Pick) -> Any:
     """numpy.maximum and its like: arrays of random values element by element, and not by forks."""
 
     def larger_or_smaller(a: Any, b: Any, *rest: Any, **options: Any) -> Any:
-        if RUN.get() is None or rest or options or not (_random(a) or _random(b)):
+        if RUN.get() is None or rest or options.keys() - {"out"} or not (_random(a) or _random(b)):
             return _marked(real(a, b, *rest, **options))
         if not any(isinstance(x, np.ndarray | list | tuple) for x in (a, b)):
             return _extreme(pick, a, b)
-        return np.frompyfunc(lambda x, y: _extreme(pick, x, y), 2, 1)(*(boxed(x) for x in (a, b)))
+        found = np.frompyfunc(lambda x, y: _extreme(pick, x, y), 2, 1)(*(boxed(x) for x in (a, b)))
+        return _into(options.get("out"), found)
 
-    larger_or_smaller.__name__ = larger_or_smaller.__qualname__ = real.__name__
+    return _named_like(larger_or_smaller, real)
+
+
+def _named_like(function: Any, real: Any) -> Any:
+    """A function under the name of one of NumPy's, with the methods of that one."""
+    function.__name__ = function.__qualname__ = real.__name__
     for name in ("reduce", "accumulate", "outer", "at", "reduceat"):
-        setattr(larger_or_smaller, name, getattr(real, name))
-    return larger_or_smaller
+        setattr(function, name, getattr(real, name))
+    return function
 
 
 def _marked(x: Any) -> Any:
@@ -89,15 +104,14 @@ def _one_by_one(real: Any) -> Any:
 
 
 def _in_pairs(real: Any) -> Any:
-    """numpy.copysign and its like, which NumPy has for arrays of floats only: random values element by element."""
+    """numpy.copysign and its like, which NumPy has for arrays of floats only, and logical functions: element by element."""
 
     def function(a: Any, b: Any, *rest: Any, **options: Any) -> Any:
         if RUN.get() is None or rest or options or not any(isinstance(x, np.ndarray | list | tuple) and _held(x) for x in (a, b)):
             return real(a, b, *rest, **options)
         return np.frompyfunc(lambda x, y: real(*(v if has_noise(v) else float(v) for v in (x, y))), 2, 1)(boxed(a), boxed(b))
 
-    function.__name__ = function.__qualname__ = real.__name__
-    return function
+    return _named_like(function, real)
 
 
 def _rounding(real: Any) -> Any:
@@ -142,8 +156,10 @@ def _held(x: Any) -> bool:
     return RUN.get() is not None and np.asarray(x).dtype == object
 
 
+_IN_PAIRS = (np.copysign, np.float_power, np.logical_and, np.logical_or, np.logical_xor)
 _PAIRWISE = {np.maximum: Pick.MAX, np.minimum: Pick.MIN}
-_ONE_BY_ONE = (np.rint, np.sign, np.fabs, np.sin, np.cos, *(getattr(np, name) for name in ELEMENTARY if hasattr(np, name)))
+_OF_NUMPY = (getattr(np, name) for name in ELEMENTARY if hasattr(np, name))
+_ONE_BY_ONE = (np.rint, np.sign, np.fabs, np.sin, np.cos, np.logical_not, *_OF_NUMPY)
 ARRAYS: dict[int, Any] = {
     id(_CLIP): clip,
     id(_SOLVE): solve,
@@ -151,7 +167,7 @@ ARRAYS: dict[int, Any] = {
     id(_SELECT): select,
     **{id(real): _pairwise(real, pick) for real, pick in _PAIRWISE.items()},
     **{id(real): _one_by_one(real) for real in _ONE_BY_ONE},
-    **{id(real): _in_pairs(real) for real in (np.copysign, np.float_power)},
+    **{id(real): _in_pairs(real) for real in _IN_PAIRS},
     **{id(real): _rounding(real) for real in (np.round, np.around)},
     **OPENING,
 }

@@ -94,9 +94,13 @@ class OpenArray(np.ndarray[Any, Any]):
 
     def round(self, decimals: Any = 0, out: Any = None) -> Any:
         """The elements rounded as Python's `round` does it, which is as NumPy does."""
-        if out is not None or not is_random(self):
+        if not is_random(self):
             return opened(native(self).round(decimals, out=out))
-        return opened(_each(lambda x: round(x if has_noise(x) else float(x), decimals), _objects(self)))
+        found = opened(_each(lambda x: round(x if has_noise(x) else float(x), decimals), _objects(self)))
+        if out is None:
+            return found
+        out[...] = found
+        return out
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         """The elements as numbers of another kind; random ones as Python's `int` and `float` have them."""

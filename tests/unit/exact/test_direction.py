@@ -224,3 +224,31 @@ def test_a_quotient_that_does_not_change_beside_one_that_does(gaussian):
     truth = _largest([2, 3], [3, 4], gaussian=gaussian)
     _close(dpest.estimate(centres, ([(5, 2), (2, 3)], [(5, 2), (3, 4)]), method="exact"), truth)
     _close(dpest.estimate(centres, ([(2, 3), (5, 2)], [(3, 4), (5, 2)]), method="exact"), truth)
+
+
+def _of_scales(x, wide: float, narrow: float):
+    return (x[0] + dpest.laplace(wide)) / (x[1] + dpest.laplace(narrow))
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "other"), [(2.0, 0.5, (5.5, 11)), (100.0, 10.0, (6, 9)), (300.0, 200.0, (6, 11)), (0.5, 4.0, (5.5, 11))]
+)
+def test_noise_of_unlike_scales_is_narrow_relative_to_the_loss(wide, narrow, other):
+    """Oracle: values in units of their own noise; u is then stretched by the units, which no ratio notices."""
+    result = dpest.estimate(_of_scales, ((5, 10), other), method="exact", wide=wide, narrow=narrow)
+    one, two = ((a / wide, b / narrow) for a, b in ((5, 10), other))
+    truth = _largest(one, two)
+    assert result.lower - 1e-8 <= truth <= result.upper + 1e-8
+    assert result.upper - result.lower <= 1e-5 * truth
+
+
+def test_three_wide_noises_have_an_answer_with_two_sides():
+    result = dpest.estimate(lambda x: _shares_of(x, 100.0), ([5, 10, 3], [6, 9, 3]), method="exact")
+    truth = _largest([0.05, 0.1, 0.03], [0.06, 0.09, 0.03])
+    assert result.lower <= truth + 1e-8
+    assert truth <= result.upper <= 0.02 + 1e-9
+
+
+def _shares_of(x, scale: float):
+    noisy = np.asarray(x) + dpest.laplace(scale, size=3)
+    return noisy / noisy.sum()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.errors import MechanismRaised
+from dpest.errors import ExactRefused, MechanismRaised
 from dpest.lang.generators.open_arrays import open_arrays
 
 
@@ -201,3 +201,14 @@ def test_noise_without_a_bound_in_an_array_of_whole_numbers() -> None:
         return out
 
     bracket(counts, ([2, 1], [2, 0]), 0.7)
+
+
+def test_what_is_refused_with_arrays_that_hold_noise_is_told_and_not_what_plain_arrays_refuse() -> None:
+    def multiplied(x: int, rng: np.random.Generator) -> Any:
+        counts = np.zeros(2)
+        counts[0] = x
+        counts += rng.laplace(size=2)
+        return counts * counts.sum()
+
+    with pytest.raises(ExactRefused, match="a product of two random values"):
+        dpest.estimate(multiplied, (0, 1), method="exact")

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -354,10 +354,20 @@ class Slotted:
     __slots__ = ("n",)
 
 
-@pytest.mark.parametrize("value", [iter([1]), (i for i in range(2)), zip([1], [2], strict=True), Slotted(), ValueError(1)])
+@pytest.mark.parametrize("value", [(i for i in range(2)), count(1), map(abs, (i for i in range(2))), Slotted(), ValueError(1)])
 def test_what_a_value_holds_must_be_seen(value: Any) -> None:
     with pytest.raises(Hidden):
         Snapshot({}).of(value)
+
+
+def test_an_iterator_is_seen_with_what_it_goes_through_and_how_far_it_is() -> None:
+    made = [lambda: iter([1, 1]), lambda: zip([1, 2], (3, 4), strict=True), lambda: enumerate("ab"), lambda: iter({1: 2, 3: 4})]
+    for make in made:
+        first, second = make(), make()
+        assert Snapshot({}).of(first) == Snapshot({}).of(second)
+        next(first)
+        assert Snapshot({}).of(first) != Snapshot({}).of(second)
+        assert len(list(second)) == 2
 
 
 # -- the discrete Gaussian of Canonne, Kamath and Steinke, by coins alone --------------------------------------------------

@@ -46,13 +46,20 @@ def _other(xs: Any, z: Any) -> Any:
     return keep.tolist()
 
 
+def _logical(xs: Any, z: Any) -> Any:
+    y = np.array(xs) + z
+    y[np.logical_xor(y < 2, y > 0)] = 5
+    y[np.logical_and.reduce([y > 1, y < 5])] = 4
+    return y.tolist()
+
+
 def _read(xs: Any, z: Any) -> Any:
     y = np.array(xs) + z
     y[y < 1] = 0
     return int(y[y > 1].size), int(y[0])
 
 
-@pytest.mark.parametrize("body", [_clipped, _either, _other, _read])
+@pytest.mark.parametrize("body", [_clipped, _either, _other, _logical, _read])
 @pytest.mark.parametrize("pair", [([1, 2, 2], [1, 3, 2]), ([2, 2, 2], [2, 2, 1])])
 def test_written_through_masks(body: Callable[[Any, Any], Any], pair: Any) -> None:
     noise = [-2, -1, 0, 1, 2]
@@ -87,7 +94,26 @@ def _in_place(counts: Any) -> Any:
     return h.round(1)
 
 
-@pytest.mark.parametrize("mechanism", [_negatives_are_zero, _whole_and_not_negative, _in_place])
+def _by_logical_functions(counts: Any) -> Any:
+    h = np.asarray(counts) + _RNG.laplace(0, 2, size=len(counts))
+    h[np.logical_and(h > 0, np.logical_not(h >= 1))] = 0
+    h[np.logical_or(h < 0, h > 1000)] = -1
+    return h
+
+
+def _into_itself(counts: Any) -> Any:
+    h = np.array(counts, dtype=float)
+    np.add(h, _RNG.laplace(0, 2, size=len(counts)), out=h)
+    np.maximum(h, -3, out=h)
+    np.clip(h, 0, None, out=h)
+    h.round(1, out=h)
+    return h
+
+
+_LONG = [_negatives_are_zero, _whole_and_not_negative, _in_place, _by_logical_functions, _into_itself]
+
+
+@pytest.mark.parametrize("mechanism", _LONG)
 def test_long_histograms(mechanism: Callable[[Any], Any]) -> None:
     """Twenty masks would be a million paths: 1/2 is reached in the tails."""
     left = [float(i % 4) for i in range(20)]
