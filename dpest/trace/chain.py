@@ -17,7 +17,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.lang.dist import RUN, Dist
-from dpest.lang.nodes import Draw, Node, is_node
+from dpest.lang.nodes import Draw, Node, draws_of, is_node
 from dpest.laws.discrete import Atoms, Whole
 from dpest.laws.law import Discrete
 from dpest.numerics.effort import spend_steps
@@ -29,6 +29,7 @@ from dpest.trace.atomic import point
 from dpest.trace.columns import constant_key
 from dpest.trace.execute import Abandoned, returned
 from dpest.trace.forks import Branch, TraceRun
+from dpest.trace.frames import asks_for_point
 from dpest.trace.limits import Limits
 from dpest.trace.literal import Literal, implied, log_weight, open_options
 from dpest.trace.outputs import SHUFFLED, Flat
@@ -108,7 +109,10 @@ class _ChainRun(TraceRun):
         return Branch(list(self.outcomes), list(self.prints), list(self.draws), steps, bounds)
 
     def look_at_points(self, condition: Node) -> None:
-        """What has few points and is still read was looked at with the state."""
+        """A draw whose point is asked for is looked at at once: the questions by halves would be states of their own."""
+        if asks_for_point(returned.__code__):
+            for draw in filter(_has_few, draws_of(condition)):
+                point(draw, self)
 
     def look_back(self, condition: Node) -> None:
         """Ends the run where it is in a state; draws with few points that can still be read are looked at first."""
@@ -254,7 +258,7 @@ class _Following:
         if self.possible is not None and self.possible <= {x for flat in self.outputs.values() for x in flat.leaves}:
             return
         before = dict(self.chain.ways), dict(self.left_out), len(self.outputs)
-        most = min(self.size.work // 2, 2 * self.work + _SOME_WORK)
+        most = min(self.size.work * 9 // 10, 2 * self.work + _SOME_WORK)
         for _ in range(_FURTHER if self.possible is None else _FURTHER_OF_KNOWN):
             short = 2 * len(self.chain.ways) < self.size.states and self.work < most
             state = self.waiting.next(-1.0) if short else None

@@ -15,11 +15,11 @@ from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 
-# A state takes half a millisecond: what has no more of them is answered within a second or two. Outputs that are as rare as
-# one run in 10^9 keep ten digits with what is left out.
-CHAIN = ChainLimits(states=2_000, work=200_000, little=1e-20)
+# A state takes half a millisecond, and what is replayed up to it as long again: a few seconds in all. Outputs that are as rare
+# as one run in 10^9 keep ten digits with what is left out.
+CHAIN = ChainLimits(states=3_000, work=300_000, little=1e-20)
 # Where nothing else has led to an answer: a hundred people who are counted in two places have 5,000 states, in ten seconds.
-LONG_CHAIN = ChainLimits(states=6_000, work=800_000, little=1e-20)
+LONG_CHAIN = ChainLimits(states=6_000, work=1_000_000, little=1e-20)
 _SURPRISE = 21.0  # nats: a sample that is so much less likely than it can be comes by chance once in 10^9 times
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from dpest.lang.dist import Dist
 from dpest.lang.generators.places import names_in
+from dpest.lang.points import plain_point
 from dpest.trace.liveness import is_live, is_read
 from dpest.trace.snapshot import named
 from dpest.trace.standing import SAMPLERS, TOGETHER
@@ -34,6 +35,11 @@ def frames_of(end: CodeType) -> tuple[list[FrameType], list[FrameType]]:
             frames.append(frame)
         frame = frame.f_back
     return ours, frames
+
+
+def asks_for_point(end: CodeType) -> bool:
+    """Whether it is asked which of its points a value is, as an index or a plain number."""
+    return any(f.f_code is plain_point.__code__ for f in frames_of(end)[0])
 
 
 def variables(frame: FrameType) -> dict[str, Any]:

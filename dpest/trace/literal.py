@@ -8,6 +8,7 @@ compared with one of its points.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,7 @@ from typing import Any, ClassVar
 from dpest.lang.nodes import Draw, is_integral
 from dpest.lang.origins import at_root
 from dpest.laws.continuous import Uniform
+from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Discrete
 from dpest.numerics.rationals import ONE, ZERO, Rational, common_measure, exact, floor
 
@@ -169,6 +171,8 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
         return True
     if high is not None and (high < bound or (literal.smooth and high == bound)):
         return False
+    if len(literal.terms) == 1 and isinstance(literal.terms[0][0].law, Atoms):  # between two of its points there is nothing
+        return _by_single_draws(literal, bounds)
     return flipped if rounded_off(literal, bounds) else None
 
 
@@ -226,7 +230,15 @@ def _last_of(draw: Draw, bounds: Bounds, *, lower: bool) -> Rational | None:
     if math.isinf(end):
         return known
     last = exact(end)
-    return last if known is None else max(last, known) if lower else min(last, known)
+    if known is None or (isinstance(draw.law, Atoms) and (at := _point_beside(draw.law.points, known, lower)) is not None):
+        return last if known is None else at
+    return max(last, known) if lower else min(last, known)
+
+
+def _point_beside(points: Sequence[float], bound: Rational, lower: bool) -> Rational | None:
+    """The first point that is not below a bound, or the last one that is not above it."""
+    at = bisect_left(points, bound, key=exact) if lower else bisect_right(points, bound, key=exact) - 1
+    return exact(points[at]) if 0 <= at < len(points) else None
 
 
 def left_of(literal: Literal, bounds: Bounds) -> Literal | bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -173,3 +174,28 @@ def test_a_long_walk(rounds: int, up: float) -> None:
     assert found.lower <= truth + 1e-9
     assert found.upper >= truth - 1e-9
     assert found.upper - found.lower < 1e-6 or truth == found.lower == math.inf
+
+
+@pytest.mark.parametrize("rounds", [1, 20])
+def test_a_metropolis_sampler(rounds: int) -> None:
+    """A candidate is drawn in each round, and taken with chance min(1, ratio): powers of the matrix of a round."""
+
+    def mechanism(scores: list[int]) -> int:
+        now = 0
+        for _ in range(rounds):
+            new = random.randrange(len(scores))
+            if random.random() < math.exp(0.5 * (scores[new] - scores[now])):
+                now = new
+        return now
+
+    def law(scores: list[int]) -> np.ndarray:
+        n = len(scores)
+        chances = np.array([[min(1.0, math.exp(0.5 * (b - a))) / n for b in scores] for a in scores])
+        chances += np.diag(1.0 - chances.sum(axis=1))
+        return np.linalg.matrix_power(chances, rounds)[0]
+
+    a, b = [3, 1, 4, 1], [2, 2, 4, 2]
+    truth = float(np.max(np.abs(np.log(law(a) / law(b)))))
+    found = dpest.estimate(mechanism, (a, b), method="exact")
+    assert found.lower - 1e-10 <= truth <= found.upper + 1e-10
+    assert found.upper - found.lower < 1e-8

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from fractions import Fraction
 
 import pytest
 
+import dpest
 from dpest.lang.nodes import Draw, Origin
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.laws.discrete import Geometric, atoms, integers_law
@@ -231,3 +233,40 @@ def test_draws_that_are_open_stay() -> None:
     assert left_of(literal, {}) is literal
     both = [Literal(((d, exact(s)),), exact(-s * 1)) for d in (u, v) for s in (1, -1)]
     assert left_of(literal, narrowed({}, both)) is True
+
+
+GAPS = Draw(atoms({0: 0.5, 2: 0.25, 5: 0.25}))
+
+
+@pytest.mark.parametrize("low", range(-1, 6))
+@pytest.mark.parametrize("high", range(7))
+@pytest.mark.parametrize("bound", range(-1, 7))
+def test_points_that_are_left_decide_where_there_are_gaps_between_them(low: int, high: int, bound: int) -> None:
+    left = [x for x in points(GAPS) if low <= x <= high]
+    bounds = narrowed(narrowed({}, (literal(GAPS, 1, -low),)), (literal(GAPS, -1, high),))
+    for asked in (literal(GAPS, 1, -bound), literal(GAPS, -1, bound)):
+        holds = {x >= bound if asked.terms[0][1] > 0 else x <= bound for x in left}
+        if left:
+            assert implied(asked, bounds) is (holds.pop() if len(holds) == 1 else None)
+
+
+def test_what_is_chosen_is_taken_out_of_a_list() -> None:
+    """Peeling two of four: the law of pairs without replacement, summed by hand."""
+
+    def peeled(scores: list[int]) -> list[int]:
+        left, chosen = list(range(len(scores))), []
+        for _ in range(2):
+            one = random.choices(left, weights=[math.exp(0.5 * scores[i]) for i in left])[0]
+            chosen.append(one)
+            left.remove(one)
+        return chosen
+
+    def law(scores: list[int]) -> dict[tuple[int, int], float]:
+        w = [math.exp(0.5 * s) for s in scores]
+        return {(i, j): w[i] / sum(w) * w[j] / (sum(w) - w[i]) for i, j in itertools.permutations(range(len(w)), 2)}
+
+    a, b = [3, 1, 4, 1], [2, 2, 4, 2]
+    truth = max(abs(math.log(law(a)[k] / law(b)[k])) for k in law(a))
+    found = dpest.estimate(peeled, (a, b), method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
