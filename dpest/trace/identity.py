@@ -77,7 +77,8 @@ _ASKS = (
 _OTHERWISE = (
     "the mechanism does something else on NumPy's own numbers than on Python's: arithmetic that wraps around or rounds to few "
     "bits (uint8, int64, float32), a fraction that is written into an array of whole numbers, truth values that are added (`+` "
-    "of two of NumPy's is `or`), or a sum whose last digit decides. Write it with numbers of Python's: int(x), float(x), int(a > b)"
+    "of two of NumPy's is `or`), or a sum whose last digit decides. Write it with numbers of Python's: int(x), float(x), "
+    "int(a > b)"
 )
 
 
