@@ -79,6 +79,8 @@ class Forms:
                 trace_of_form(self.traced.programs[p], named.key, {-1 - i: exact(x) for i, x in enumerate(numbers)})
                 for p, numbers in zip((case.source, case.target), named.numbers, strict=True)
             ]
+            if not all(side.paths for side in sides):  # no output of the form is possible there
+                return self.other(pair)
             if case.source > case.target:  # a row is added: the pair is still shown with the longer input first
                 sides.reverse()
             again = compared_again(self.question.mechanism, pair, self.question.params)

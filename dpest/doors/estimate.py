@@ -21,6 +21,7 @@ from dpest.results import Evidence, Result
 
 _OF_ARRAYS = TypeError | IndexError | ValueError | SystemError  # what NumPy raises where noise meets an array of numbers
 _LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no second trace is made for its upper end
+_WIDE = 1e-4  # relative: what an answer calls exact is narrower than that
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -163,8 +164,9 @@ def _exactly(
 
 
 def _bounded(found: Result, mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result:
-    """The result with a finite upper side where the values that the outputs are computed from give one."""
-    if math.isfinite(found.upper) or found.lower == math.inf:
+    """The result with a smaller upper side where the values that the outputs are computed from give one."""
+    wide = found.upper - found.lower > _WIDE * max(1.0, found.lower) if found.method == "exact" else found.upper == math.inf
+    if not wide or found.lower == math.inf:
         return found
     from dpest.exact.processed import data_processing_bound, with_bound
 

@@ -12,7 +12,7 @@ from typing import Any
 from dpest.errors import DpestError
 from dpest.exact.answer import aligned_comparison, alignments, collector_paused
 from dpest.exact.inference.paths import log_repeats, trace
-from dpest.exact.loss.opened import Reach, affine_only, opened, reach_of
+from dpest.exact.loss.opened import Reach, affine_only, opened, reach_of, with_values_inside
 from dpest.inputs.pairs import Pair
 from dpest.lang.nodes import is_node
 from dpest.numerics.effort import limited_effort
@@ -53,7 +53,17 @@ def _opened(mechanism: Callable[..., Any], pair: Pair, params: Mapping[str, Any]
         sides = [trace_opened(mechanism, data, params, log_repeats) for data in (pair.left, pair.right)]
     except DpestError:
         return None
-    return _bound(sides, reach_of()) or _bound(sides, affine_only) or _entirely_open(mechanism, pair, params)
+    return _bound(sides, reach_of()) or _bound(sides, affine_only) or _beside(sides) or _entirely_open(mechanism, pair, params)
+
+
+_MOST_BESIDE = 4  # noisy values that outputs are released with: the comparison has that many dimensions more
+
+
+def _beside(sides: Sequence[Trace]) -> tuple[float, int] | None:
+    """The loss of the outputs together with the noisy values inside them."""
+    (left, count), (right, other) = map(with_values_inside, sides)
+    upper = _compared(left, right) if 0 < count == other <= _MOST_BESIDE else math.inf
+    return (upper, count) if math.isfinite(upper) else None
 
 
 _MOST_BEGINNINGS = 6  # of a function: each takes a trace and a comparison

@@ -128,8 +128,7 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
     # -- arithmetic ------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
-        kind = type(other)
-        node = self.node
+        kind, node = type(other), self.node
         if (kind is float or kind is int) and -MOST < other < MOST and type(node) is Draw and not node.law.discrete:
             # What nearly every mechanism does with its draws, done without detours.
             return Dist(moved(node, other)) if other else self
@@ -160,6 +159,8 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
 
     @_elementwise
     def __mul__(self, other: Any) -> Any:
+        if isinstance(other, str | bytes | list | tuple) and is_integral(self.node):  # which is repeated
+            return other * self.__index__()
         value = _number(other, "multiply")
         if isinstance(value, NODES):
             return Dist(square(value) if value is self.node and not has_listed_points(value) else Product(self.node, value))

@@ -45,7 +45,7 @@ def on_own_numbers() -> bool:
 
 def native(drawn: Any) -> Any:
     """An array of draws; in a run on NumPy's own numbers as an array of these."""
-    if not on_own_numbers() or any(not isinstance(x, int | float) or isinstance(x, Truth) for x in drawn.flat):
+    if not on_own_numbers() or any(not isinstance(x, int | float | np.integer) or isinstance(x, Truth) for x in drawn.flat):
         return drawn
     return np.array(drawn.tolist()).reshape(drawn.shape)
 

@@ -83,8 +83,8 @@ def check_against_program(traced: Trace, program: RunProgram, checks: Checks) ->
     source = NumberSource(stream(SEED))
     tree = _Branching([*traced.paths, *traced.cycles], 0)
     around = set(map(id, traced.cycles))
-    places = _Places()
-    aims = _aims(traced.paths, places)
+    places = Places()
+    aims = aims_of(traced.paths, places)
     lost, cancelled = 0, ""
     constants: dict[tuple[int, int], Any] = {}
     rounds = Rounds(replace(checks, runs=MOST_RUNS) if has_functions(traced.paths[:_AIMED_PATHS]) else checks)
@@ -126,7 +126,7 @@ def is_plausible(lost: int, rounds: int, log_unexplored: float) -> bool:
     return log_unexplored > -math.inf and (not lost or math.log(rounds) + log_unexplored > math.log(_CHANCE))
 
 
-class _Places:
+class Places:
     """Which draw of a run each draw of the graph is: 0 for the first."""
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class _Branching:
 class _Met:
     """One plain run, and the traced path that its numbers lead to."""
 
-    def __init__(self, run: PlainRun, places: _Places) -> None:
+    def __init__(self, run: PlainRun, places: Places) -> None:
         self.run = run
         self.valuation = run.outside
         self._places = places
@@ -360,7 +360,7 @@ def _words(path: Path, again: GuidedRun) -> str:
     return shown_leaves(path.output.structure, [again.valuation.leaf(x) for x in path.output.leaves])
 
 
-def _aims(paths: Sequence[Path], places: _Places) -> dict[int, list[Aim]]:
+def aims_of(paths: Sequence[Path], places: Places) -> dict[int, list[Aim]]:
     """Conditions of some paths, by the position of the last draw in each."""
     found: dict[int, Aim] = {}
     last: dict[int, list[Aim]] = {}

@@ -25,7 +25,7 @@ from dpest.laws.discrete import Atoms
 from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
 from dpest.run.settings import Sides, keeping_sides
-from dpest.trace.against_program import CHECKS, LEAST_RUNS, SHARE, Checks, check_against_program
+from dpest.trace.against_program import CHECKS, LEAST_RUNS, SHARE, Checks, Places, aims_of, check_against_program
 from dpest.trace.agreeing import without_agreeing_forks
 from dpest.trace.chain import OutputChances
 from dpest.trace.chained import CHAIN, LaterChain, chained
@@ -142,7 +142,8 @@ def trace(
             traced = as_trace(chained(program, CHAIN, limits, checks))
         else:
             traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
-        check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS)
+        aims = aims_of(traced.paths, Places())
+        check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS, aims)
         check_state(mechanism, data, program)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     if traced.log_unexplored > -math.inf:

@@ -21,25 +21,30 @@ from dpest.lang.plain_numbers import Own, own_numbers
 from dpest.lang.shuffled import OrderMatters
 from dpest.run.streams import stream
 from dpest.trace.outputs import Flat
-from dpest.trace.plain_run import SEED, NumberSource, PlainRun
+from dpest.trace.plain_run import SEED, Aim, NumberSource, PlainRun
 
 _MOST_LOOKED_AT = 500  # functions and classes that the mechanism leads to
 _RUNS = 16  # as many as notice a coin that comes up one time in four, but for one time in a hundred
 _MANY_DRAWS = 500  # of a run, which then takes as long as the few runs of a short program: one is enough
 _CLOSE = 1e-6  # of noise in float32
+_AIMED_RUNS = 12  # more of them: beside a bound on a whole number, three in four show what happens at one point
 _FEW_RUNS = 4  # where no code asks, and NumPy's arithmetic alone may differ: each costs two runs of the program
 
 
-def check_identity(mechanism: Any, program: Callable[[Any], Flat], together: bool, first: bool = True) -> None:
+def check_identity(
+    mechanism: Any, program: Callable[[Any], Flat], together: bool, first: bool = True, aims: dict[int, list[Aim]] | None = None
+) -> None:
     """Raises where the program does something else on Python's and NumPy's own numbers than on those of the trace.
 
-    Arithmetic is the same for all inputs of a question: after the `first` pair one run is enough.
+    Arithmetic is the same for all inputs of a question: after the `first` pair one run is enough. Some runs aim at the
+    bounds of conditions: what the program does where they rarely hold is seen too.
     """
     asks = any(map(_asks, codes_of(mechanism)))
     source = NumberSource(stream(SEED))
     whose = [Own.PYTHON] if asks else [Own.PYTHON, Own.NUMPY]
-    for _ in range(_RUNS if asks else _FEW_RUNS if first else 1):
-        run = PlainRun(source, together=together)
+    runs = _RUNS if asks else _FEW_RUNS if first else 1
+    for k in range(runs + (_AIMED_RUNS if aims and first else 0)):
+        run = PlainRun(source, aims if k >= runs else None, together=together)
         with np.errstate(all="ignore"):
             output = program(run)
         # Truth values of Python count, those of NumPy are logical: a program is right with one of them, which is the author's.
@@ -71,8 +76,9 @@ _ASKS = (
 )
 _OTHERWISE = (
     "the mechanism does something else on NumPy's own numbers than on Python's: arithmetic that wraps around or rounds to few "
-    "bits (uint8, int64, float32), truth values that are added (`+` of two of NumPy's is `or`), or a sum whose last digit "
-    "decides. Write it with numbers of Python's: int(x), float(x), int(a > b)"
+    "bits (uint8, int64, float32), a fraction that is written into an array of whole numbers, truth values that are added (`+` "
+    "of two of NumPy's is `or`), or a sum whose last digit decides. Write it with numbers of Python's: int(x), float(x), "
+    "int(a > b)"
 )
 
 

@@ -11,10 +11,10 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
-from dpest.lang.nodes import Draw, is_integral
+from dpest.lang.nodes import Draw, Linear, Relation, is_integral
 from dpest.lang.origins import at_root
 from dpest.laws.continuous import Uniform
 from dpest.laws.discrete import Atoms
@@ -378,3 +378,12 @@ def log_chances(literal: Literal, bounds: Bounds) -> tuple[float, float]:
     if len(literal.terms) != 1:
         return 0.0, 0.0
     return log_weight((literal,), bounds), log_weight((literal.negated(),), bounds)
+
+
+@lru_cache(maxsize=1 << 14)
+def smooth_literal(relation: Relation, value: Linear) -> Literal | None:
+    """An inequality in which a continuous draw takes part, as one object for one node: what is known of it is kept."""
+    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
+    plain = relation is not Relation.EQ and len(terms) == len(value.terms) > 0
+    found = Literal(terms, value.constant) if plain else None
+    return found if found is not None and found.smooth else None

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from dpest.lang.dist import Dist
+from dpest.errors import ExactRefused
+from dpest.lang.dist import Dist, unwrap
 from dpest.lang.functions import where
+from dpest.lang.nodes import is_integral
 from dpest.trace.syntax import ask
 
 _ONE = (int, float, np.number, np.bool_, Dist)
@@ -37,6 +39,8 @@ def read_through(node: ast.Subscript) -> ast.expr:
 def put_at(value: Any, items: Any, place: Any) -> None:
     """items[place] = value; behind a random mask an element is the value or what it was."""
     if _is_mask(items, place) and isinstance(value, _ONE) and items.dtype == object:
+        if not is_integral(unwrap(value)) and all(is_integral(unwrap(x)) for x in items.flat):
+            raise ExactRefused("a number with a fraction is written into an array of whole numbers, which cuts the fraction off")
         for at in np.ndindex(items.shape):
             items[at] = where(place[at], value, items[at])
         return

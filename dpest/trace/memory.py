@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from dpest.lang.logic import compared
 from dpest.lang.nodes import moved
-from dpest.trace.resolve import plain_options, smooth_literal
+from dpest.trace.literal import smooth_literal
+from dpest.trace.resolve import plain_options
 
 
 @contextmanager

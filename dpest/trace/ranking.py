@@ -32,7 +32,7 @@ def split(node: Ranked, ask: Ask) -> int:
     n, before = len(node.values), min(node.rank, len(node.values) - 1 - node.rank)
     if n * math.comb(n - 1, before) > MOST_SPLITS:
         raise BudgetExceeded(f"the value at place {node.rank + 1} of {n} in order has more than {MOST_SPLITS} cases")
-    return chosen(node.values, ask, lambda values, became: _splits(node, values, ask, became))
+    return chosen(node.values, ask, lambda values, became: _splits(node, values, ask, became), {})[0]
 
 
 def _splits(node: Ranked, values: list[Linear], ask: Ask, became: Became) -> Ways:

@@ -43,7 +43,7 @@ from dpest.lang.spans import never_negative, reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, is_listed, pinned_draws, point, settled, side_taken
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
-from dpest.trace.literal import Literal
+from dpest.trace.literal import Literal, smooth_literal
 from dpest.trace.nonlinear import known_product, nonlinear, with_laplace
 from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.stepped import steps_of
@@ -96,7 +96,9 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
         case Where():
             out = numeric(side_taken(node, ask, decide))
         case Extreme(pick=pick, values=values):
-            out = values[index(ArgExtreme(pick, values), ask)]
+            place, found = _extreme(ArgExtreme(pick, values), ask, became)
+            became[id(node)] = values[place]
+            return found  # not worked out again: extremes inside extremes would double the work with every one of them
         case ArgExtreme() | Ranked(place=True):
             out = index(node, ask)
         case Ranked(values=values):
@@ -115,15 +117,6 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
 
 
 # -- comparisons -------------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1 << 14)
-def smooth_literal(relation: Relation, value: Linear) -> Literal | None:
-    """An inequality in which a continuous draw takes part, as one object for one node: what is known of it is kept."""
-    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
-    plain = relation is not Relation.EQ and len(terms) == len(value.terms) > 0
-    found = Literal(terms, value.constant) if plain else None
-    return found if found is not None and found.smooth else None
 
 
 def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
@@ -249,27 +242,34 @@ def index(node: ArgExtreme | Ranked, ask: Ask) -> int:
         from dpest.trace.ranking import peeled
 
         return peeled(node, ask)
-    node = without_function(node)
+    return _extreme(node, ask, {})[0]
+
+
+def _extreme(written: ArgExtreme, ask: Ask, became: Became) -> tuple[int, Linear]:
+    """Which argument is the extreme one, and that argument on this path."""
+    node = without_function(written)
     plain = plain_options(node.pick, node.values)
     if plain is not None:
-        return plain[1][ask.choose(plain[0])]
-    return chosen(node.values, ask, lambda values, became: _winners(node.pick, node.values, values, ask, became))
+        place = plain[1][ask.choose(plain[0])]
+        return place, linear(written.values[place])
+    place, value = chosen(node.values, ask, lambda values, known: _winners(node.pick, node.values, values, ask, known), became)
+    return place, value if node is written else linear(written.values[place])
 
 
 Ways = tuple[list[tuple[Literal, ...]], list[int]]  # what each argument takes to be chosen, and its index
 
 
-def chosen(written: Sequence[Any], ask: Ask, ways: Callable[[list[Linear], Became], Ways]) -> int:
-    """Which of several values is chosen, from what that takes for each of them."""
-    became: Became = {}
-    values = [affine(v, ask, became) for v in written]
+def chosen(written: Sequence[Any], ask: Ask, ways: Callable[[list[Linear], Became], Ways], became: Became) -> tuple[int, Linear]:
+    """Which of several values is chosen, from what that takes for each of them, and that value on this path."""
+    values = on_path = [affine(v, ask, became) for v in written]
     if not all(comparable(combine(a, b, -1)) for a, b in combinations(values, 2)):
         values = [unrounded(v, ask, became) for v in values]
     try:
         options, indices = ways(values, became)
     except Uneven:  # rounding decides ties: the draws that have few points are taken point by point
         options, indices = ways([pinned_draws(v, ask, became) for v in values], became)
-    return indices[ask.choose(options)]
+    place = indices[ask.choose(options)]
+    return place, on_path[place]
 
 
 @lru_cache(maxsize=256)

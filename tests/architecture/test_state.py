@@ -9,7 +9,8 @@ from typing import Any
 import dpest
 from dpest.lang.logic import compared
 from dpest.lang.nodes import moved
-from dpest.trace.resolve import plain_options, smooth_literal
+from dpest.trace.literal import smooth_literal
+from dpest.trace.resolve import plain_options
 
 ROOT = Path(__file__).parents[2]
 

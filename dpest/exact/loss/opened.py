@@ -7,7 +7,7 @@ in different ways are never compared with each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import MethodType
 from typing import Any
@@ -101,6 +101,41 @@ def _path(path: Path, reach: Reach) -> tuple[Path, int]:
     if not any(shapes):
         return path, 0
     return replace(path, output=Flat(("computed", path.output.structure, tuple(shapes)), tuple(leaves))), count
+
+
+def with_values_inside(trace: Trace) -> tuple[Trace, int]:
+    """The trace in which outputs come with the noisy values inside them, and the largest number of these.
+
+    Whoever sees more tells inputs apart no worse. What is computed from earlier noisy values and the data, with noise of its own
+    (the last step of a descent), is then known up to that noise.
+    """
+    paths, most = [], 0
+    for path in trace.paths:
+        found: dict[Any, Any] = {}
+        for x in path.output.leaves:
+            if is_node(x):
+                for part in _parts(x):
+                    _values_inside(part, found)
+        structure = ("beside", len(found), path.output.structure)
+        paths.append(replace(path, output=Flat(structure, (*path.output.leaves, *found.values()))))
+        most = max(most, len(found))
+    return replace(trace, paths=tuple(paths)), most
+
+
+def _values_inside(x: Any, found: dict[Any, Any]) -> None:
+    """The values with noise of their own that a value is computed from; of those that differ by a number, the first."""
+    if not is_node(x):
+        return
+    terms = x.terms if isinstance(x, Linear) else ((x, 1),)
+    if any(isinstance(n, Draw) for n, _ in terms):
+        found.setdefault(frozenset((id(n), c / terms[0][1]) for n, c in terms), x)
+    for part in _parts(x):
+        _values_inside(part, found)
+
+
+def _parts(x: Any) -> Sequence[Any]:
+    """What a value is made of, without the draws that a sum adds."""
+    return [n for n, _ in x.terms if not isinstance(n, Draw)] if isinstance(x, Linear) else children(x)
 
 
 def reach_of() -> Reach:

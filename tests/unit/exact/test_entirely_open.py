@@ -61,14 +61,17 @@ def test_a_threshold_beside_noise_is_a_noisy_value():
     assert _bound(mechanism, 0.0, 1.0) == pytest.approx(1.0)
 
 
-def test_a_decision_that_the_data_turns_round_is_not_bounded():
+def test_a_decision_that_the_data_turns_round_is_bounded_by_its_outcome_alone():
+    """Closed form: b lies below -a^2 with probability E e^(-a^2) / 2, an integral of a Gaussian times an exponential."""
+
     def mechanism(x, rng: np.random.Generator):
         a, b = rng.laplace(0, 2), rng.laplace(0, 1)
         value = a * a + b
         held = value > 0 if x else value < 0
         return "far" if held else "near"
 
-    assert _bound(mechanism, 0, 1) is None
+    p = math.sqrt(math.pi) / 8 * math.exp(1 / 16) * math.erfc(1 / 4)
+    assert _bound(mechanism, 0, 1) == pytest.approx(math.log((1 - p) / p), rel=1e-10)
 
 
 def test_a_decision_is_made_once():

@@ -109,3 +109,38 @@ def test_an_alignment_bounds_sums_of_noise_that_are_beyond_integration(monkeypat
     assert r.method == "sampling"
     assert 0 <= r.lower <= r.epsilon <= r.upper < 1e-12
     assert "a shift of the noise" in note(r)
+
+
+def descent(data: Any, rng: np.random.Generator, b: float = 4.0, rounds: int = 2) -> Any:
+    w = 0.0
+    for _ in range(rounds):
+        w -= 0.5 * (sum(np.clip(w - x, -1, 1) for x in data) + rng.laplace(0, b))
+    return w
+
+
+def _log_density(x: float, b: float, y: np.ndarray) -> np.ndarray:
+    """ln of the density of the second step on the data [0, x], integrated over the first on a fine grid."""
+    first = np.linspace(0.5 - 20 * b, 0.5 + 20 * b, 400_001)
+
+    def slope(w: Any) -> Any:
+        return np.clip(w, -1, 1) + np.clip(w - x, -1, 1)
+
+    start = -0.5 * float(slope(0.0))
+    weights = np.exp(-np.abs(first - start) / (b / 2))
+    shifted = first - 0.5 * slope(first)
+    return np.log([float((weights * np.exp(-np.abs(v - shifted) / (b / 2))).sum()) for v in y])
+
+
+def test_the_last_step_of_a_descent_loses_at_most_what_all_steps_lose() -> None:
+    """Oracle: the first step is the same on both data, the second moves by at most 1; a grid of densities from below."""
+    r = dpest.estimate(descent, ([0.0, 1.0], [0.0, 2.0]), method="exact", b=0.1)
+    y = np.linspace(-0.5, 2.5, 61)
+    reached = float(np.abs(_log_density(1.0, 0.1, y) - _log_density(2.0, 0.1, y)).max())
+    assert reached - 1e-3 <= r.upper <= 10.0 + 1e-9
+    assert r.lower <= 10.0
+
+
+def test_three_steps_are_bounded_by_their_sum() -> None:
+    """Closed form: the first step is the same, each other one moves by at most 0.5 over noise of scale 4."""
+    r = sampled(lambda x: descent(x, np.random.default_rng(), rounds=3), ([0.0, 1.0], [0.0, 1.5]))
+    assert r.upper == pytest.approx(0.25, rel=1e-6)

@@ -117,3 +117,22 @@ def test_one_reading_of_truth_values_is_enough(mechanism: Any) -> None:
     two = 2 * math.log(2 - 1 / math.e)
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert any(found.lower - 1e-12 <= truth <= found.upper + 1e-12 for truth in (1.0, two))
+
+
+def _stored_rarely(xs: Any) -> Any:
+    y = np.array(xs) + np.random.default_rng().integers(0, 60, size=1)
+    y[y > 59] = 0.5  # which an array of whole numbers holds as 0
+    return y
+
+
+def _stored_rarely_in_many(xs: Any) -> Any:
+    y = np.array(xs) + np.random.default_rng().integers(0, 60, size=6)
+    y[y > 59] = 0.5
+    return y
+
+
+@pytest.mark.parametrize(("mechanism", "n"), [(_stored_rarely, 1), (_stored_rarely_in_many, 6)])
+def test_a_fraction_in_an_array_of_whole_numbers(mechanism: Any, n: int) -> None:
+    """One run in sixty shows it: both inputs have the same law, and the output 0.5 does not exist."""
+    with pytest.raises(dpest.errors.DpestError):
+        dpest.estimate(mechanism, ([0] * n, [1] + [0] * (n - 1)), method="exact", progress=False)

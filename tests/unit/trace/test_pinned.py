@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+import dpest
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import Draw
 from dpest.laws.continuous import Laplace
@@ -50,3 +53,14 @@ def test_a_value_with_a_density_has_no_points() -> None:
     value: Any = Draw(Laplace(1.0))
     with pytest.raises(ExactRefused, match="a divisor that does not have finitely many points"):
         pinned(value, Path(0), "a divisor")
+
+
+def test_a_list_that_is_repeated_a_random_number_of_times() -> None:
+    """0 to 3 dummies with chances 1/2, 1/4, 1/8, 1/8: more than two rows have chance 1/4 with one row, and 1/2 with two."""
+
+    def padded(rows: int) -> Any:
+        return ["row"] * (rows + random.choices([0, 1, 2, 3], weights=[4, 2, 1, 1])[0])
+
+    assert dpest.estimate(padded, (1, 2), method="exact").lower == math.inf
+    found = dpest.estimate(lambda n: len(padded(n)) > 2, (1, 2), method="exact")
+    assert found.lower - 1e-12 <= math.log(2) <= found.upper + 1e-12

@@ -5,6 +5,7 @@ The losses are those of hand proofs, named beside each.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -200,3 +201,16 @@ def test_a_value_by_pieces_changes_by_no_more_than_its_range() -> None:
     assert isinstance(p.proof, Certificate)
     assert p.proof.check()
     assert p.proof.rerun(40) == []
+
+
+def test_a_form_of_output_that_no_input_next_to_a_bound_has() -> None:
+    """The pair that is named for the second form lies on the bound, where there is none; x[1] = -1 against 2 shows it."""
+
+    def mechanism(x: Any) -> Any:
+        z = x[1] + dpest.gumbel(1)
+        if x[1] > -1:
+            return 0
+        return max(z, 1), -z < x[0]
+
+    p = dpest.prove(mechanism, 2, adjacency="replace", domain=(-1, 2), progress=False)
+    assert p.lower == p.upper == math.inf
