@@ -58,13 +58,16 @@ def estimate_exactly(
             kept, limits = (Sides.APART, _LIMITS_APART) if any(t.together for t in seen) else (Sides.TOGETHER, LIMITS)
             return in_way(kept, limits, evaluations, steps)
 
+        def by_states() -> Result:
+            return in_way(Sides.BY_STATES, LIMITS, _MOST_EVALUATIONS, steps)
+
         try:
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                 found = _estimate(mechanism, pairs, params, LIMITS, seen)
         except (ExactRefused, RecursionError) as refusal:
             if not _has_another_way(mechanism, seen):
                 raise
-            for attempt in (in_the_other_way, lambda: in_way(Sides.BY_STATES, LIMITS, _MOST_EVALUATIONS, steps)):
+            for attempt in (in_the_other_way, by_states):
                 try:
                     return attempt()
                 except (ExactRefused, MechanismError, RecursionError) as later:
