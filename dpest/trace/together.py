@@ -22,6 +22,7 @@ from dpest.errors import ExactRefused
 from dpest.lang.chosen import chosen
 from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
+from dpest.lang.generators.sums import SUMS
 from dpest.lang.nodes import TRUTHS, Node, is_node
 from dpest.lang.points import listed_points
 from dpest.lang.text import percent, text
@@ -224,8 +225,8 @@ def negated(value: Any) -> Any:
 
 
 def only_sum(function: Any) -> Any:
-    """Python's own `sum`, which this place was rewritten for."""
-    if function is not builtins.sum:
+    """Python's own `sum`, which this place was rewritten for, or what stands for it."""
+    if function not in (builtins.sum, SUMS.get(id(builtins.sum))):
         raise Unusual
     return function
 
