@@ -23,7 +23,7 @@ from dpest.trace.limits import Limits
 from dpest.trace.opened import trace_opened
 from dpest.trace.outputs import TEXT, Flat
 
-_MOST_EVALUATIONS = 30_000_000  # of integrands for one pair: a few seconds
+_MOST_EVALUATIONS, _MOST_STEPS = 30_000_000, 1_500_000  # for one pair: some seconds each; half of it loses three dependent steps
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Processed:
 def data_processing_bound(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Processed | None:
     """The loss of what the outputs are computed from; None where that has no finite bound."""
     uppers, most = [], 0
-    with collector_paused(), limited_effort(_MOST_EVALUATIONS * len(pairs)):
+    with collector_paused(), limited_effort(_MOST_EVALUATIONS * len(pairs), _MOST_STEPS * len(pairs)):
         for pair in pairs:
             found = _opened(mechanism, pair, params) or _of_beginning(mechanism, pair, params)
             if found is None:

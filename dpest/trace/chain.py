@@ -39,7 +39,7 @@ from dpest.trace.states import KnownValues, is_made, state_at
 
 _OF_A_RUN = 16  # decisions that take as long as the rest of a run
 _FURTHER = 128  # states that are followed though all of them together weigh too little
-_SOME_WORK = 4_000  # on them beside what the others took: a loop of a hundred tries, each with chance 1/2, is followed to its end
+_SOME_WORK = 40_000  # on them beside what the others took, a second or so: a loop of a hundred tries is followed to its end
 # The same where the code says what can be returned. A coin of chance exp(-g) as g coins of chance exp(-1) has returned False by
 # then, and each further state is replayed from the start: with 128 of them a discrete Gaussian took 47 s instead of 15 s.
 _FURTHER_OF_KNOWN = 24

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from dpest.exact.proof.programs import Program
+from dpest.numerics.effort import spend_steps
 from dpest.numerics.rationals import Rational
+
+_ENTRIES_IN_A_STEP = 8  # of a program that is looked at for equal rows, a microsecond or two each
 
 Known: TypeAlias = dict[Hashable, list[Rational] | None]
 _Private: TypeAlias = tuple[Rational, Rational, Rational | None, bool]  # coefficient, cost, low, whole
@@ -31,6 +34,7 @@ class _Class:
 
 def solve_folded(program: Program, known: Known) -> list[Rational] | None:
     """As `Program.solve`, with interchangeable rows put together; `known` holds the programs that were solved before."""
+    spend_steps(1 + sum(len(terms) for terms, _, _ in program.rows) // _ENTRIES_IN_A_STEP)
     classes = _classes(program)
     small, places = _folded(program, classes)
     key = _key(small)

@@ -10,6 +10,8 @@ import pytest
 
 import dpest
 from dpest.exact import answer
+from dpest.exact.processed import data_processing_bound
+from dpest.inputs.pairs import Pair
 
 L = dpest.laplace
 
@@ -144,3 +146,15 @@ def test_three_steps_are_bounded_by_their_sum() -> None:
     """Closed form: the first step is the same, each other one moves by at most 0.5 over noise of scale 4."""
     r = sampled(lambda x: descent(x, np.random.default_rng(), rounds=3), ([0.0, 1.0], [0.0, 1.5]))
     assert r.upper == pytest.approx(0.25, rel=1e-6)
+
+
+def test_a_bound_that_takes_too_long_is_given_up_in_counted_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def product(x: float) -> Any:
+        y = x + dpest.laplace(1)
+        return y * (x + dpest.laplace(2)) if y > 3 else 0
+
+    found = data_processing_bound(product, [Pair("", 0, 1)], {})
+    assert found is not None
+    assert found.uppers == pytest.approx((1.5,))
+    monkeypatch.setattr("dpest.exact.processed._MOST_STEPS", 1)
+    assert data_processing_bound(product, [Pair("", 0, 1)], {}) is None
