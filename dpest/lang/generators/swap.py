@@ -13,7 +13,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MethodType
@@ -111,9 +111,14 @@ def left_at_none(mechanism: Any, params: Mapping[str, Any]) -> list[str]:
 
 def _not_given(mechanism: Any, params: Mapping[str, Any]) -> list[inspect.Parameter]:
     try:
-        return [p for p in list(inspect.signature(mechanism).parameters.values())[1:] if p.name not in params]
+        found = list(inspect.signature(mechanism).parameters.values())[1:]
+        # A name alone, `Rng` under `from __future__ import annotations`, may stand for a generator's class.
+        if any(isinstance(p.annotation, str) and p.annotation.isidentifier() for p in found):
+            with suppress(NameError, AttributeError):
+                found = list(inspect.signature(mechanism, eval_str=True).parameters.values())[1:]
     except (TypeError, ValueError):
         return []
+    return [p for p in found if p.name not in params]
 
 
 _KINDS = (

@@ -20,7 +20,7 @@ from numpy.random import default_rng
 from scipy.stats import norm
 
 import dpest
-from dpest.errors import MechanismRaised, NotReplayable, UnsupportedOperation
+from dpest.errors import InvalidInput, MechanismRaised, NotReplayable, UnsupportedOperation
 
 GENERATOR = np.random.default_rng()
 STANDARD = random.Random(5)
@@ -300,3 +300,20 @@ def test_a_generator_that_is_left_at_none_is_named() -> None:
     with pytest.raises(dpest.errors.MechanismRaised, match=r"pass rng=numpy\.random\.default_rng\(\)"):
         dpest.estimate(mechanism, (0, 1), method="exact")
     assert dpest.estimate(mechanism, (0, 1), method="exact", rng=np.random.default_rng()).epsilon == pytest.approx(0.5)
+
+
+Noise = np.random.Generator
+
+
+def by_a_name_of_the_module(x: int, source: Noise) -> Any:
+    return x + source.laplace(scale=2.0)
+
+
+def by_a_name_that_nobody_knows(x: int, rng: Unknown) -> Any:  # type: ignore[name-defined]  # noqa: F821
+    return x
+
+
+def test_an_annotation_may_be_another_name_of_a_generator() -> None:
+    assert dpest.estimate(by_a_name_of_the_module, (0, 1), method="exact").epsilon == pytest.approx(0.5)
+    with pytest.raises(InvalidInput, match="missing a required argument: 'rng'"):
+        dpest.estimate(by_a_name_that_nobody_knows, (0, 1), method="exact")
