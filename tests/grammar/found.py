@@ -470,4 +470,17 @@ def mechanism(x):
 """,
         ([0.2, -0.1], [0, -0.1]),
     ),
+    Program(
+        "tries",
+        """
+def mechanism(x):
+    "x[0] + d.gaussian(1) > {t}|2|105|min(k, 2)|'end'"
+    k = 0
+    while k < 105 and (x[0] + d.gaussian(1) > 2):
+        k += 1
+    if k >= 105: return 'end'
+    return min(k, 2)
+""",
+        ([0], [1]),
+    ),
 )
