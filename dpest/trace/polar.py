@@ -18,6 +18,7 @@ from dpest.laws.continuous import Gaussian, Laplace, Uniform
 from dpest.numerics.elementary import Kind
 from dpest.numerics.rationals import ONE, Rational, exact
 
+Angle = tuple[Draw, Rational, Rational, str]  # v, slope, start and name, for the cosine or sine of slope * v + start
 _TURN = 2 * exact(math.pi)
 
 
@@ -51,19 +52,24 @@ def _radius(node: Any) -> tuple[Draw, Rational, Rational, Rational] | None:
     return (uniform, -c, factor, place.constant) if ends == [0, 1] else None
 
 
-def angle_of(node: Any) -> tuple[Draw, Rational, Rational, str] | None:
-    """(v, slope, start, name) for cos(slope * v + start) or sin of it, the angle uniform over whole turns."""
+def angle_of(node: Any) -> Angle | None:
+    """cos(slope * v + start) or sin of it, the angle uniform over whole turns."""
+    found = _angle(node)
+    if found is None:
+        return None
+    low, high = (exact(x) for x in found[0].law.support)
+    turns = abs(found[1]) * (high - low) / _TURN
+    return found if turns.denominator == 1 else None
+
+
+def _angle(node: Any) -> Angle | None:
+    """The cosine or sine of a uniform draw times a slope, from a start."""
     name = getattr(node.function, "__name__", "") if isinstance(node, Apply) else ""
     if name not in ("cos", "sin") or len(node.values) != 1:
         return None
     place = linear(node.values[0])
     uniform = _uniform(place)
-    if uniform is None:
-        return None
-    slope = place.terms[0][1]
-    low, high = (exact(x) for x in uniform.law.support)
-    turns = abs(slope) * (high - low) / _TURN
-    return (uniform, slope, place.constant, name) if turns.denominator == 1 else None
+    return None if uniform is None else (uniform, place.terms[0][1], place.constant, name)
 
 
 def laplace_of(one: tuple[Product, Rational], other: tuple[Product, Rational]) -> Linear | None:
@@ -112,20 +118,16 @@ def _log_of_uniform(node: Any) -> tuple[Draw, Rational, Rational] | None:
     return (uniform, factor, offset) if ends == [0, 1] else None
 
 
-def half_turned(node: Any) -> tuple[Draw, Rational, Rational, str] | None:
-    """(v, slope, start, name) for cos(slope * v + start) over half turns, or sin of it over whole turns."""
-    name = getattr(node.function, "__name__", "") if isinstance(node, Apply) else ""
-    if name not in ("cos", "sin") or len(node.values) != 1:
+def half_turned(node: Any) -> Angle | None:
+    """cos(slope * v + start) over half turns, or sin of it over whole turns."""
+    found = _angle(node)
+    if found is None:
         return None
-    place = linear(node.values[0])
-    uniform = _uniform(place)
-    if uniform is None:
-        return None
-    slope = place.terms[0][1]
-    ends = [2 * (slope * exact(x) + place.constant) / _TURN for x in uniform.law.support]
+    draw, slope, start, name = found
+    ends = [2 * (slope * exact(x) + start) / _TURN for x in draw.law.support]
     turns = abs(ends[1] - ends[0])
     whole = turns.denominator == 1 and (turns.numerator % 2 == 0 or (name == "cos" and ends[0].denominator == 1))
-    return (uniform, slope, place.constant, name) if whole and turns else None
+    return found if whole and turns else None
 
 
 def _uniform(place: Linear) -> Draw | None:
@@ -135,7 +137,7 @@ def _uniform(place: Linear) -> Draw | None:
     return draw if isinstance(draw, Draw) and isinstance(draw.law, Uniform) and draw.origin is None else None
 
 
-def _made(radius: tuple[Draw, Rational, Rational, Rational], angle: tuple[Draw, Rational, Rational, str]) -> Draw:
+def _made(radius: tuple[Draw, Rational, Rational, Rational], angle: Angle) -> Draw:
     (u, spread, factor, offset), (v, slope, start, name) = radius, angle
 
     def make() -> Draw:
