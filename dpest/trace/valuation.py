@@ -271,7 +271,8 @@ class Valuation:
 
         def at(shift: float) -> float:
             given = [float(a.number) + shift * a.slack if isinstance(a, Value) else a for a in arguments]
-            arrays = [np.array([x]) if isinstance(a, Value) else x for a, x in zip(arguments, given, strict=True)]
+            # Two elements: some versions of NumPy let a function of plain numbers have an array of one.
+            arrays = [np.array([x, x]) if isinstance(a, Value) else x for a, x in zip(arguments, given, strict=True)]
             with np.errstate(all="ignore"):
                 try:
                     found = node.function(*arrays)

@@ -32,4 +32,9 @@ def test_what_the_readme_says_is_printed(page: str, tmp_path: Path, capsys: pyte
     names: dict[str, Any] = {"__name__": "program"}
     exec(compile(program, str(path), "exec"), names)
     printed = capsys.readouterr().out
-    assert SECONDS.sub("_ s", " ".join(printed.split())) == SECONDS.sub("_ s", " ".join(said.split()))
+    assert _without_measures(printed) == _without_measures(said)
+
+
+def _without_measures(text: str) -> str:
+    """The text without seconds, and without the digit of a width that is rounding alone: versions of NumPy differ in it."""
+    return re.sub(r"± \de-1[3-6]", "± _", SECONDS.sub("_ s", " ".join(text.split())))
