@@ -7,6 +7,7 @@ is then moved far ahead: if the same draws lead to another output there, the mec
 from __future__ import annotations
 
 import dis
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
@@ -79,8 +80,18 @@ def _moved(place: Place) -> Iterator[AbstractContextManager[None]]:
     elif isinstance(place.value, list):
         yield _grown(place.value)
     elif isinstance(place.value, Iterator):
-        ahead = copy(place.value)
+        ahead = _copied(place.value)
         yield _put(place, (*islice(ahead, _MOST_GROWN), ahead)[-1])
+
+
+def _copied(iterator: Iterator[Any]) -> Iterator[Any]:
+    """An iterator that goes on from the same place; those of itertools have no copies from Python 3.14 on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # which says so before
+        try:
+            return copy(iterator)
+        except TypeError:
+            raise _refused("goes on with an iterator from run to run") from None
 
 
 @contextmanager
