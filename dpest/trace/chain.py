@@ -39,10 +39,10 @@ from dpest.trace.states import KnownValues, is_made, state_at
 
 _OF_A_RUN = 16  # decisions that take as long as the rest of a run
 _FURTHER = 128  # states that are followed though all of them together weigh too little
-_SOME_WORK = 40_000  # on them beside what the others took, a second or so: a loop of a hundred tries is followed to its end
 # The same where the code says what can be returned. A coin of chance exp(-g) as g coins of chance exp(-1) has returned False by
 # then, and each further state is replayed from the start: with 128 of them a discrete Gaussian took 47 s instead of 15 s.
 _FURTHER_OF_KNOWN = 24
+_SOME_WORK = 40_000  # on further states beside the others, a second or so: a loop of a hundred tries is followed to its end
 _BLIND = 64  # ways from the beginning that come to no state: behind that many, there is none
 _FEW = 256  # points that are worth a state for each
 _FAR_ABOVE = 20.0  # nats: what is left out of a loop with few outputs lies on the same ones

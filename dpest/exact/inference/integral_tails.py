@@ -183,8 +183,10 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     if not (exponential and isinstance(f.law, _EXPONENTIAL) and not any((one.low, one.high, two.low, two.high))):
         return found
     value, off = f.log(ray.here)
-    gap = float(np.ravel(value)[0]) - asymptote.at(ray.start)
-    return replace(found, low=min(gap, 0.0), high=max(gap, 0.0), error=found.error + float(np.max(off)))
+    here = float(np.ravel(value)[0])
+    gap, rounding = here - asymptote.at(ray.start), 2.3e-16 * abs(here)
+    low, high = min(gap - rounding, 0.0), max(gap + rounding, 0.0)
+    return replace(found, low=low, high=high, error=found.error + float(np.max(off)))
 
 
 def _is_open(f: Integral, ray: Ray) -> bool:
