@@ -57,11 +57,11 @@ def _densities(p: Law, q: Law, stratum: Any) -> tuple[Any, Any]:
     if stratum not in q.pieces:
         return (mp.inf, mp.inf) if q.rest < mpf("1e-20") else (mpf(0), mp.inf)
     found = scan(density(p, stratum), density(q, stratum), FLOOR if q.rest else -math.inf)
-    if max(p.rest, q.rest) > LIGHT:
+    if max(p.rest, q.rest) > LIGHT or (q.beyond and mp.isinf(found.value)):
         return mpf(0), mp.inf
     # Weight of at most 1e-25 that was not followed changes a density where it counts by far less than this.
     slack = mpf("1e-9") if q.rest else mpf(0)
-    high = mp.inf if p.rest or not found.settled else found.value + mpf("1e-7") * (1 + found.value)
+    high = mp.inf if p.rest or p.beyond or not found.settled else found.value + mpf("1e-7") * (1 + found.value)
     return max(mpf(0), found.value - slack), high
 
 

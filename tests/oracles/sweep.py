@@ -117,6 +117,7 @@ class Law:
     pieces: dict[Any, list[tuple[Any, Any, Fraction, Fraction, Any]]] = field(default_factory=dict)
     rest: Any = field(default_factory=lambda: mpf(0))
     unseen: bool = False  # whether the rest holds outputs that occur nowhere else
+    beyond: bool = False  # whether some places were left because their weight is beyond the arithmetic: exp(-exp(2000))
     family: Family | None = None
 
 
@@ -151,6 +152,7 @@ def law(mechanism: Mechanism, data: Any, key: Callable[[Any], Any] = float) -> L
         if gaps and -gaps[0][0] < LEAST and runs > FEW:
             break
     found.rest += -sum((gap[0] for gap in gaps), mpf(0))
+    found.beyond = bool(weightless)
     ends = [gap for gap in gaps if math.isinf(gap[1]) or math.isinf(gap[2])]
     found.unseen = any(_new_shapes(mechanism, data, found, gap, table, key) for gap in (*ends, *weightless))
     return found
@@ -291,7 +293,7 @@ def rekeyed(found: Law, change: Callable[[float], float]) -> Law:
             return tuple(part(k) for k in key)
         return change(key) if isinstance(key, float) else key
 
-    out = Law(rest=found.rest, unseen=found.unseen, family=found.family)
+    out = Law(rest=found.rest, unseen=found.unseen, beyond=found.beyond, family=found.family)
     for key, mass in found.atoms.items():
         out.atoms[part(key)] = out.atoms.get(part(key), mpf(0)) + mass
     for key, pieces in found.pieces.items():
