@@ -59,6 +59,8 @@ def atomic(relation: Relation, value: Linear, ask: Ask, program: AsWritten) -> b
         return relation is not Relation.EQ and ask(Literal(terms, value.constant))
     if any(d.law.unknown for d, _ in terms):
         return _of_inputs(relation, InputLiteral(terms, value.constant), ask)
+    if cancelled := _cancelled(terms, program):
+        return atomic(relation, value, ask, program.at({id(d): point(d, ask) for d in cancelled}))
     uneven = [d for d, _ in terms if not getattr(d.law, "integral", False)] if len(terms) > 1 else []
     if uneven:
         return _at_points(relation, value, uneven, ask, program)
@@ -72,6 +74,15 @@ def atomic(relation: Relation, value: Linear, ask: Ask, program: AsWritten) -> b
             raise
         return _at_points(relation, value, [d for d, _ in terms], ask, program)
     return one if isinstance(one, bool) else ask(one)
+
+
+def _cancelled(terms: tuple[tuple[Draw, Rational], ...], program: AsWritten) -> list[Draw]:
+    """Draws that cancel in rationals beside others that do not, where the program rounds: (0.2 + 0.1) - 0.2 is more than 0.1."""
+    if program.extent.exact:
+        return []
+    own = {id(d) for d, _ in terms}
+    missing = [d for d in missing_draws(program.condition, program.known) if id(d) not in own]
+    return missing if all(getattr(d.law, "finite", False) for d in missing) else []
 
 
 def _of_inputs(relation: Relation, at_least: InputLiteral, ask: Ask) -> bool:

@@ -483,4 +483,42 @@ def mechanism(x):
 """,
         ([0], [1]),
     ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + 0.1 * d.categorical([0.4, 0.1, 0.1, 0.4])
+    k2 = 0.1 * d.categorical([0.25, 0.25, 0.5])
+    k3 = 0.1 * d.bernoulli(0.3)
+    return 'y' if k3 < (k2 + k1) - k2 else 'n'
+""",
+        ([0], [0.1]),
+    ),
+    Program(
+        "discrete",
+        """
+def mechanism(x):
+    k1 = x[0] + 0.1 * d.categorical([0.4, 0.1, 0.1, 0.4])
+    k2 = 0.1 * d.categorical([0.25, 0.25, 0.5])
+    k3 = 0.1 * d.bernoulli(0.3)
+    v4 = (k2 + k1)
+    if (d.where((x[0] < k1), k1, k3) < (v4 - k2)):
+        return None if (x[0] == k1) else 'none'
+    return {'v': v4, 'w': None if ((v4 >= k3) and (10 * (d.where((x[0] < k1), k1, k3) - (v4 - k2)) > 0)) else 'none'}
+""",
+        ([0], [0.1]),
+    ),
+    Program(
+        "one",
+        """
+def mechanism(x):
+    z1 = d.gumbel(2)
+    v2 = x[0] + z1
+    v3 = d.integers(-2, 2)
+    if ((v2 - v3) < (1 - (x[0] - 2000000))):
+        pass
+    return (-1 * v2)
+""",
+        ([2000001], [2000000]),
+    ),
 )

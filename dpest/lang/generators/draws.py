@@ -123,12 +123,24 @@ def randn(*shape: int) -> Any:
 def integers(low: Any, high: Any = None, size: Size = None, dtype: Any = None, endpoint: bool = False) -> Any:
     """Whole numbers from low to high, without high unless `endpoint`; from 0 to low where high is not given."""
     first, last = (0, low) if high is None else (low, high)
-    return each(lambda a, b: _whole(a, plain(b) - (not endpoint)), size, first, last)
+    return _of_type(each(lambda a, b: _whole(a, plain(b) - (not endpoint)), size, first, last), dtype)
 
 
 def randint(low: Any, high: Any = None, size: Size = None, dtype: Any = None) -> Any:
     """Whole numbers from low to high, without high, as older NumPy code has them."""
-    return integers(low, high, size)
+    return integers(low, high, size, dtype)
+
+
+def _of_type(found: Any, dtype: Any) -> Any:
+    """Whole numbers of the type that was asked for: arrays know it, a single number of few bits wraps around unnoticed."""
+    kind = np.dtype(np.int64 if dtype is None else dtype)
+    if kind == np.int64 or kind.kind not in "iu":
+        return found
+    if isinstance(found, np.ndarray):
+        return found.astype(kind)
+    raise UnsupportedOperation(
+        f"one whole number drawn with dtype={kind}, whose arithmetic wraps around; draw it without dtype, or an array with size=1"
+    )
 
 
 def _whole(low: Any, high: Any) -> Any:
