@@ -105,9 +105,10 @@ are listed with the reason and left out.
 """
 
 _SIGHT = """At first sight, with the tests as they were before anyone had looked at these mutants, {first} of {tried} were killed:
-{raw:.0%}, or {before:.0%} without the {same} that are equivalent or cost only. Survivors were then given more of the tests that
-reach them (`--survivors`), and new tests where they showed a gap: {now} are killed now, {after:.0%}. The score at first sight is
-what to expect of a change that nobody has tried; the tables below are of the tests as they are."""
+{raw:.0%}, or {before:.0%} without the {same} that are known to be equivalent or cost only. Survivors are tried again with more of
+the tests that reach them (`--survivors`): {now} are killed now, {after:.0%}. The score at first sight is what to
+expect of a change that nobody has tried; the tables below are of the last try of each mutant. The score that is asked for is 85%.
+A survivor without a reason counts against the score, also where it may turn out to be equivalent."""
 
 _UNFINISHED = """**Not finished:** {left} of the {sample} mutants in the sample have not been tried on the code as it stands, and
 survivors may have been tried before the tests that were written for them. The scores below are no result yet; `make mutants`
