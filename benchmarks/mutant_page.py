@@ -40,6 +40,7 @@ def page(
     lines = [_HEAD.format(count=len(tried), modules=len({m.module for m, _ in tried}), seed=seed)]
     if len(tried) < len(sample):
         lines += [_UNFINISHED.format(left=len(sample) - len(tried), sample=len(sample))]
+    lines += [_first(tried, reasons), ""]
     lines += ["| group | modules | tried | killed | equivalent or cost only | survived | score |", _RULE]
     for group in dict.fromkeys(groups.values()):
         mine = [(m, row) for m, row in tried if groups.get(m.module) == group]
@@ -66,6 +67,22 @@ def _score(mine: list[tuple[mutating.Mutant, dict[str, Any]]], reasons: dict[str
     return f"{len(mine)} | {killed} | {same} | {len(mine) - killed - same} | {share:.0%}"
 
 
+def _first(tried: list[tuple[mutating.Mutant, dict[str, Any]]], reasons: dict[str, tuple[str, str]]) -> str:
+    """The score before any test was written for these mutants, and the score now."""
+    same = sum(not row["killed"] and reasons.get(m.key, ("", ""))[0] in ("equivalent", "cost") for m, row in tried)
+    first, now = (sum(row.get(key, row["killed"]) for _, row in tried) for key in ("first", "killed"))
+    counted = max(len(tried) - same, 1)
+    return _SIGHT.format(
+        tried=len(tried),
+        same=same,
+        first=first,
+        raw=first / max(len(tried), 1),
+        before=first / counted,
+        now=now,
+        after=now / counted,
+    )
+
+
 def _survivor(mutant: mutating.Mutant, reason: str) -> str:
     what = mutant.what.replace("|", "\\|")
     return f"| {_name(mutant.module)} | {mutant.line} | `{mutant.function or '(module)'}` | `{what}` | {reason} |"
@@ -86,6 +103,12 @@ tried, a random sample with seed {seed}. Each was given the tests that reach the
 The score is killed / (tried - equivalent): mutants that no input can show, and those that only change how long an answer takes,
 are listed with the reason and left out.
 """
+
+_SIGHT = """At first sight, with the tests as they were before anyone had looked at these mutants, {first} of {tried} were killed:
+{raw:.0%}, or {before:.0%} without the {same} that are known to be equivalent or cost only. Survivors are tried again with more of
+the tests that reach them (`--survivors`): {now} are killed now, {after:.0%}. The score at first sight is what to
+expect of a change that nobody has tried; the tables below are of the last try of each mutant. The score that is asked for is 85%.
+A survivor without a reason counts against the score, also where it may turn out to be equivalent."""
 
 _UNFINISHED = """**Not finished:** {left} of the {sample} mutants in the sample have not been tried on the code as it stands, and
 survivors may have been tried before the tests that were written for them. The scores below are no result yet; `make mutants`

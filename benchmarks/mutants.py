@@ -29,52 +29,68 @@ import mutating
 ROOT = Path(__file__).parents[1]
 GROUPS = {
     "decide": {
-        "trace": "literal whole atomic resolve states counting turns",
-        "exact/inference": "cases lattice feasible gaps symmetry",
+        "trace": (
+            "literal whole atomic resolve states counting turns against_program agreeing beginning calls counts_written effects "
+            "explore forks frames functions hidden_randomness identity images kept_state liveness loop_forms masked named_values "
+            "nonlinear one_of opened outcomes outputs plain_run polar ranking recursion replay rewrite rounding roundings "
+            "samplers settled sides snapshot source stack standing stepped steps_between texts together valuation"
+        ),
+        "exact/inference": ("cases lattice feasible gaps symmetry case_check choices closed_forms multisets own_draws parabolas"),
         "exact/loss": "strata buckets coordinates",
     },
     "integrate": {
         "trace": "series rounds chain chained absorbing",
         "exact/inference": (
-            "eliminate convolve factors expressions component asymptotics integral_tails rays stars product_forms ratio"
+            "eliminate convolve factors expressions component asymptotics integral_tails rays stars product_forms ratio "
+            "changed direction joint_sums many_stars paths sphere value"
         ),
-        "numerics": "quadrature interval logspace rationals linear binomial maximum simplex",
+        "numerics": "quadrature interval logspace rationals linear binomial maximum simplex elementary links ranges",
+        "laws": (
+            "asymptote continuous discrete grid images laplace_sum law panels scipy_law scipy_tails stepped uniform_sum wrapped"
+        ),
     },
     "bound": {
+        "exact": "processed",
         "exact/loss": (
             "compare supremum proved cover pieces far edges periodic points shift joint line logs parts profile "
-            "beside undone cells_of_space"
+            "beside undone cells_of_space blocks compared direction direction_search exponential_shares last_step mass mixed "
+            "opened ratio redundant same_value sphere squares tails vectors"
         ),
-        "exact/proof": "align checking upper maxima",
+        "exact/proof": (
+            "align checking upper maxima adjacency cells concrete corners cross crossed finite folding gaussian joint likeness "
+            "merge parts pieces policy pooling pools presolve programs ranges regions rerun worst"
+        ),
         "sampling": "conclude zeros final",
-        "sampling/bounds": "cell_sets statement common_noise",
+        "sampling/bounds": "cell_sets statement common_noise dependence repeats",
         "curves": (
-            "accounting boxes cells contraction curve cuts direct gaussian grid orders pieces root sums tails transform tree way"
+            "accounting bounded boxes cells contraction curve cuts direct fibres gaussian grid orders pieces root sums tails "
+            "transform tree way"
         ),
     },
 }
 MODULES = {
     f"dpest/{room}/{name}.py": group for group, rooms in GROUPS.items() for room, names in rooms.items() for name in names.split()
 }
+_ENGINE = (
+    "tests/unit/trace",
+    "tests/unit/laws",
+    "tests/unit/exact/inference",
+    "tests/unit/exact/loss",
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests/unit/exact").glob("test_*.py"))),
+)
 # Quick tests of each room, by the start of a module's path: the first that fits. What a test reaches is measured, not guessed.
 TESTS = {
+    "numerics/ranges": _ENGINE,
+    "numerics/elementary": ("tests/unit/numerics", *_ENGINE),
     "numerics/": ("tests/unit/numerics",),
+    "curves/fibres": ("tests/unit/curves", "tests/unit/exact/test_steps_on_noisy_values.py"),
     "curves/": ("tests/unit/curves",),
     "exact/proof/": ("tests/unit/exact/proof",),
     "sampling/": tuple(
-        f"tests/unit/sampling/test_{name}.py" for name in ("common_noise", "audit", "statement", "conclude", "cell_sets")
+        f"tests/unit/sampling/test_{name}.py"
+        for name in ("common_noise", "audit", "statement", "conclude", "cell_sets", "dependence", "repeats")
     ),
-    "": (
-        "tests/unit/trace",
-        "tests/unit/exact/inference",
-        "tests/unit/exact/loss",
-        "tests/unit/exact/test_exact_variants.py",
-        "tests/unit/exact/test_small_programs.py",
-        "tests/unit/exact/test_small_continuous.py",
-        "tests/unit/exact/test_ratio.py",
-        "tests/unit/exact/test_beside.py",
-        "tests/unit/exact/test_functions.py",
-    ),
+    "": _ENGINE,
 }
 # What these test is slow, or belongs to another room.
 LEFT_OUT = (
@@ -100,8 +116,12 @@ class Results:
         return cls(path, json.loads(path.read_text(encoding="utf-8")) if path.exists() else {})
 
     def put(self, mutant: mutating.Mutant, told: dict[str, Any]) -> None:
-        """Adds one and writes the file."""
-        self.rows[mutant.key] = {**{k: v for k, v in asdict(mutant).items() if k != "place"}, **told}
+        """Adds one and writes the file; what became of it when it was tried for the first time stays in its row."""
+        before = self.rows.get(mutant.key)
+        again = before is not None and before["digest"] == mutant.digest
+        first = before.get("first", before["killed"]) if before is not None and again else told["killed"]
+        own = {k: v for k, v in asdict(mutant).items() if k != "place"}
+        self.rows[mutant.key] = {**own, **told, "first": first}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(".new")
         new.write_text(json.dumps(self.rows, indent=0), encoding="utf-8")
