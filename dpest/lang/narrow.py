@@ -39,6 +39,18 @@ def checked(found: Any, *operands: Any) -> Any:
     return found
 
 
+def of_type(found: Any, dtype: Any) -> Any:
+    """Whole numbers of the type that was asked for: arrays know it, a single number of few bits wraps around unnoticed."""
+    kind = np.dtype(np.int64 if dtype is None else dtype)
+    if kind == np.int64 or kind.kind not in "iu":
+        return found
+    if isinstance(found, np.ndarray):
+        return found.astype(kind)
+    raise UnsupportedOperation(
+        f"one whole number drawn with dtype={kind}, whose arithmetic wraps around; draw it without dtype, or an array with size=1"
+    )
+
+
 def _check_compared(nodes: list[Any], number: np.number[Any]) -> None:
     """NumPy compares in few bits: np.float32(0.1) == 0.1 holds, though the doubles differ. Whole numbers it compares exactly."""
     whole = is_integral(number.item())

@@ -13,6 +13,7 @@ from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
 from dpest.lang.generators.open_arrays import drawn
+from dpest.lang.narrow import of_type
 from dpest.lang.plain_numbers import PlainNumber, bare, native
 from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
@@ -123,24 +124,12 @@ def randn(*shape: int) -> Any:
 def integers(low: Any, high: Any = None, size: Size = None, dtype: Any = None, endpoint: bool = False) -> Any:
     """Whole numbers from low to high, without high unless `endpoint`; from 0 to low where high is not given."""
     first, last = (0, low) if high is None else (low, high)
-    return _of_type(each(lambda a, b: _whole(a, plain(b) - (not endpoint)), size, first, last), dtype)
+    return of_type(each(lambda a, b: _whole(a, plain(b) - (not endpoint)), size, first, last), dtype)
 
 
 def randint(low: Any, high: Any = None, size: Size = None, dtype: Any = None) -> Any:
     """Whole numbers from low to high, without high, as older NumPy code has them."""
     return integers(low, high, size, dtype)
-
-
-def _of_type(found: Any, dtype: Any) -> Any:
-    """Whole numbers of the type that was asked for: arrays know it, a single number of few bits wraps around unnoticed."""
-    kind = np.dtype(np.int64 if dtype is None else dtype)
-    if kind == np.int64 or kind.kind not in "iu":
-        return found
-    if isinstance(found, np.ndarray):
-        return found.astype(kind)
-    raise UnsupportedOperation(
-        f"one whole number drawn with dtype={kind}, whose arithmetic wraps around; draw it without dtype, or an array with size=1"
-    )
 
 
 def _whole(low: Any, high: Any) -> Any:
