@@ -24,6 +24,7 @@ from dpest.trace.opened import trace_opened
 from dpest.trace.outputs import TEXT, Flat
 
 _MOST_EVALUATIONS, _MOST_STEPS = 30_000_000, 1_500_000  # for one pair: some seconds each; half of it loses three dependent steps
+_NO_CHANCE = 1e-9  # the chance of a false alarm: a sampled bound above a proved one, at this level, is not bad luck
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,7 @@ def _compared(left: Trace, right: Trace) -> float:
 
 
 def with_bound(result: Result, bound: Processed) -> Result:
-    """A sampled result with its upper side."""
-    pairs = tuple(_capped(p, upper) for p, upper in zip(result.pairs, bound.uppers, strict=True))
+    """A sampled result with its upper side; what samples show beyond a proved bound is their rounding, and is left out."""
     upper = min(result.upper, max(bound.uppers))
     if upper >= result.upper:
         return result
@@ -152,9 +152,34 @@ def with_bound(result: Result, bound: Processed) -> Result:
         if bound.values
         else "upper bound: a shift of the noise carries the outputs of one input to those of the other, at this cost"
     )
-    notes = (*(n for n in result.notes if not n.startswith("no upper bound")), note)
-    epsilon, lower = min(result.epsilon, upper), min(result.lower, upper)
-    return replace(result, epsilon=epsilon, lower=lower, upper=upper, pairs=pairs, notes=notes)
+    notes = [n for n in result.notes if not n.startswith("no upper bound")]
+    if not any(map(_contradicted, result.pairs, bound.uppers)):
+        pairs = tuple(map(_capped, result.pairs, bound.uppers))
+        epsilon, lower, witness = min(result.epsilon, upper), min(result.lower, upper), result.witness
+    else:
+        pairs = tuple(map(_without_rounding, result.pairs, bound.uppers))
+        worst = max(pairs, key=lambda p: (p.epsilon, p.lower))
+        epsilon, lower, witness = worst.epsilon, max(p.lower for p in pairs), worst.witness
+        result = replace(result, pair=worst.pair)
+        notes = [n for n in notes if not n.startswith(("infinite:", "what more samples"))]
+        notes.append(
+            "no lower bound where the samples show more than the proved upper bound: the event that they chose tells apart how "
+            "doubles round, as the noise itself does not; `dpest audit` bounds the loss of the program with its rounding"
+        )
+    return replace(result, epsilon=epsilon, lower=lower, upper=upper, pairs=pairs, witness=witness, notes=(*notes, note))
+
+
+def _contradicted(found: PairResult, upper: float) -> bool:
+    """Whether samples show a loss above a proved bound by more than chance explains."""
+    if not found.counted:
+        return False
+    return found.epsilon == math.inf > upper or any(replace(c, alpha=_NO_CHANCE).lower > upper for c in found.counted if c.alpha)
+
+
+def _without_rounding(found: PairResult, upper: float) -> PairResult:
+    if not _contradicted(found, upper):
+        return _capped(found, upper)
+    return PairResult(found.pair, upper, 0.0, upper, upper, upper, None)
 
 
 def _capped(found: PairResult, upper: float) -> PairResult:

@@ -158,3 +158,25 @@ def test_a_bound_that_takes_too_long_is_given_up_in_counted_work(monkeypatch: py
     assert found.uppers == pytest.approx((1.5,))
     monkeypatch.setattr("dpest.exact.processed._MOST_STEPS", 1)
     assert data_processing_bound(product, [Pair("", 0, 1)], {}) is None
+
+
+def test_samples_that_tell_roundings_apart_bound_nothing_where_a_bound_is_proved() -> None:
+    """In real numbers both remainders are one function of y % 10, and the loss is ln(cosh 2.5 / cosh 2)."""
+
+    def remainders(x: float) -> Any:
+        y = x + L(2.0)
+        return y % 10, y % 2
+
+    r = sampled(remainders)
+    truth = math.log(math.cosh(2.5) / math.cosh(2))
+    assert r.lower <= truth <= r.epsilon <= r.upper == pytest.approx(0.5, rel=1e-12)
+    assert r.witness is None
+    assert "infinite" not in note(r)
+    assert "doubles round" in note(r)
+    assert dpest.Result.from_json(r.to_json()).lower == r.lower
+
+
+def test_a_sampled_bound_that_is_above_a_proved_one_by_chance_is_cut_to_it() -> None:
+    found = [dpest.estimate(lambda x: dpest.apply(np.sin, x + L(1.0)), (0.0, 1.0), samples=5_000, seed=s) for s in range(12)]
+    assert all(r.lower <= r.upper for r in found)
+    assert all(r.witness is not None for r in found)
