@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.lang.dist import Dist, truth, unwrap, wrap
-from dpest.lang.narrow import check_stored
+from dpest.lang.narrow import check_float, check_stored
 from dpest.lang.nodes import Where, is_integral
 from dpest.lang.plain_numbers import bare, marked
 
@@ -34,7 +34,10 @@ def converted(kind: type, x: Dist) -> Any:
     if kind is bool:
         return wrap(truth(x.node))
     if kind is float:
-        return Dist(Where(x.node, 1.0, 0.0)) if is_truth else x
+        if is_truth:
+            return Dist(Where(x.node, 1.0, 0.0))
+        check_float(x.node)
+        return x
     if is_truth:
         return Dist(Where(x.node, 1, 0))
     return x if is_integral(x.node) else math.trunc(x)

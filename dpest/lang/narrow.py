@@ -16,6 +16,7 @@ import numpy as np
 from dpest.errors import UnsupportedOperation
 from dpest.lang.nodes import TRUTHS, is_integral, is_node
 from dpest.lang.spans import is_smooth, reach
+from dpest.laws.discrete import MOST_EXACT
 from dpest.laws.law import Law
 
 _FAR = -800.0  # ln of a probability that is zero as a double: values as rare as that do not count
@@ -77,6 +78,12 @@ def check_stored(x: Any, dtype: np.dtype[Any] | None) -> None:
     """Refuses to write a random value into an array of few bits that may change it."""
     if dtype is not None and is_node(x) and not fits(x, dtype):
         raise _refused(dtype)
+
+
+def check_float(x: Any) -> None:
+    """Refuses float(k) of a whole number that is known to go beyond 2**53, where doubles have gaps."""
+    if is_integral(x) and any(MOST_EXACT < abs(end) < math.inf for end in reach(x, _ends)):
+        raise UnsupportedOperation("float() of a random whole number that may be beyond 2**53, where doubles round it: leave it whole")
 
 
 def _between(x: Any, low: int, high: int) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpest.lang.dist import RUN, Dist
+from dpest.lang.narrow import check_float
 from dpest.lang.nodes import All, Compare, Linear, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.spans import reach
@@ -32,6 +33,7 @@ class _Conversion(type):
         if len(args) == 1 and not keywords and isinstance(x, Dist):
             if cls.real in _WHOLE:
                 return _whole(x)
+            check_float(x.node)
             return x * 1 if isinstance(x.node, Compare | Not | All) else x
         if len(args) == 1 and not keywords and isinstance(x, PlainNumber):
             return marked(cls.real(bare(x)))

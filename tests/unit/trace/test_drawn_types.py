@@ -58,3 +58,14 @@ def test_the_usual_type_is_read(dtype: Any) -> None:
     r = dpest.estimate(mechanism, (0, 1), method="exact")
     assert math.isinf(r.upper)
     assert r.lower > 0
+
+
+def test_a_whole_number_beyond_two_to_the_53_is_no_double() -> None:
+    def rounded(x: int, rng: np.random.Generator) -> Any:
+        k = rng.integers(0, 3) + 2**53
+        return float(k) + x, k + x
+
+    with pytest.raises(dpest.errors.UnsupportedOperation, match="beyond 2\\*\\*53"):
+        dpest.estimate(rounded, (0, 1), method="exact")
+    small = dpest.estimate(lambda x: float(dpest.geometric(1.0) + x), (0, 1), method="exact")
+    assert small.lower <= 1.0 <= small.upper
