@@ -83,7 +83,7 @@ def check_stored(x: Any, dtype: np.dtype[Any] | None) -> None:
 def check_float(x: Any) -> None:
     """Refuses float(k) of a whole number that is known to go beyond 2**53, where doubles have gaps."""
     if is_integral(x) and any(MOST_EXACT < abs(end) < math.inf for end in reach(x, _ends)):
-        raise UnsupportedOperation("float() of a random whole number that may be beyond 2**53, where doubles round it: leave it whole")
+        raise UnsupportedOperation("float() of a random whole number beyond 2**53, which doubles may round: leave it whole")
 
 
 def _between(x: Any, low: int, high: int) -> bool:
