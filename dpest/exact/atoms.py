@@ -20,7 +20,7 @@ from dpest.exact.answer import aligned_comparison, collector_paused, compared_ag
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.paths import trace
 from dpest.exact.processed import data_processing_bound
-from dpest.exact.separate import settled_value
+from dpest.exact.inference.separate import settled_value
 from dpest.inputs.pairs import Pair
 from dpest.lang.nodes import is_node
 from dpest.numerics.effort import limited_effort
