@@ -19,8 +19,8 @@ from dpest.errors import DpestError, ExactRefused
 from dpest.exact.answer import aligned_comparison, collector_paused, compared_again, pair_result
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.paths import trace
-from dpest.exact.processed import data_processing_bound
 from dpest.exact.inference.separate import settled_value
+from dpest.exact.processed import data_processing_bound
 from dpest.inputs.pairs import Pair
 from dpest.lang.nodes import is_node
 from dpest.numerics.effort import limited_effort

@@ -14,9 +14,9 @@ import dpest
 from dpest.errors import ExactRefused
 from dpest.exact.atoms import with_atoms_only
 from dpest.exact.inference.paths import trace
+from dpest.exact.inference.separate import SOME_NUMBER
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.loss.blocks import Measures
-from dpest.exact.inference.separate import SOME_NUMBER
 from dpest.run.settings import Sides, sides_kept
 
 
