@@ -135,6 +135,8 @@ MECHANISMS: dict[str, Bad] = {
     "a complex number": (lambda: estimate(lambda x: 1j, (0, 1)), errors.UnsupportedOutput, "complex"),
     "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "use dpest draws instead of random"),
     "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random bytes"),
+    "iteration": (lambda: estimate(lambda x: [*laplace(1.0)], (0, 1)), errors.MechanismRaised, "with size=n, a draw makes n of them"),
+    "len": (lambda: estimate(lambda x: len(laplace(1.0)), (0, 1)), errors.MechanismRaised, "with size=n, a draw makes n of them"),
     "math.gamma": (lambda: estimate(needs_a_plain_number, (0, 1)), errors.RandomTruth, "dpest.apply(function, value)"),
     "no exact way": (
         lambda: estimate(lambda x: np.sin(x + laplace(1.0)), (0, 1), method="exact"),
@@ -153,8 +155,6 @@ VALUES: dict[str, Bad] = {
     "float": (lambda: float(laplace(1.0)), errors.RandomTruth, "cannot be used as a plain float"),
     "int": (lambda: int(laplace(1.0)), errors.RandomTruth, "cannot be used as a plain int"),
     "index": (lambda: [1, 2][dpest.bernoulli(0.5)], errors.RandomTruth, "cannot be used as an index or a range"),
-    "iteration": (lambda: list(laplace(1.0)), errors.UnsupportedOperation, "laplace(scale, size=n) makes n of them"),
-    "len": (lambda: len(laplace(1.0)), errors.UnsupportedOperation, "has no len()"),
     "adding words": (lambda: laplace(1.0) + "a", errors.UnsupportedOperation, "cannot add a random value and 'a' of type str"),
     "multiplying by infinity": (lambda: laplace(1.0) * INF, errors.UnsupportedOperation, "the operand must be a finite number"),
     "comparing with None": (lambda: laplace(1.0) < None, errors.UnsupportedOperation, "cannot compare a random value and None"),

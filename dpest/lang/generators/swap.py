@@ -29,6 +29,7 @@ from dpest.lang.generators.counters import COUNTERS
 from dpest.lang.generators.distributions import distribution_places
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
+from dpest.lang.generators.pandas_methods import pandas_places
 from dpest.lang.generators.places import NUMPY_NUMBERS, Place, places
 from dpest.lang.generators.quantiles import QUANTILES
 from dpest.lang.generators.questions import QUESTIONS
@@ -170,12 +171,12 @@ class _Swapped:
         with self._lock:
             self._takers += 1
             try:
-                of_scipy = (*scipy_places(), *distribution_places())
-                self._methods = {id(place.value): new for place, new in of_scipy}
+                of_classes = (*scipy_places(), *distribution_places(), *pandas_places())
+                self._methods = {id(place.value): new for place, new in of_classes}
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
                 if self._takers == 1:
                     self._into_modules()
-                for place, new in (*found, *of_scipy):
+                for place, new in (*found, *of_classes):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:
