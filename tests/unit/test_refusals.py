@@ -133,10 +133,10 @@ MECHANISMS: dict[str, Bad] = {
     ),
     "a set of densities": (lambda: estimate(lambda x: {x + laplace(1.0)}, (0, 1)), errors.RandomTruth, "cannot be looked up"),
     "a complex number": (lambda: estimate(lambda x: 1j, (0, 1)), errors.UnsupportedOutput, "complex"),
-    "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "use dpest draws instead of random"),
+    "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "draw with random, secrets"),
     "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random bytes"),
-    "iteration": (lambda: estimate(lambda x: [*laplace(1.0)], (0, 1)), errors.MechanismRaised, "with size=n, a draw makes n of them"),
-    "len": (lambda: estimate(lambda x: len(laplace(1.0)), (0, 1)), errors.MechanismRaised, "with size=n, a draw makes n of them"),
+    "iteration": (lambda: estimate(lambda x: [*laplace(1.0)], (0, 1)), errors.MechanismRaised, "a draw makes n of them"),
+    "len": (lambda: estimate(lambda x: len(laplace(1.0)), (0, 1)), errors.MechanismRaised, "a draw makes n of them"),
     "math.gamma": (lambda: estimate(needs_a_plain_number, (0, 1)), errors.RandomTruth, "dpest.apply(function, value)"),
     "no exact way": (
         lambda: estimate(lambda x: np.sin(x + laplace(1.0)), (0, 1), method="exact"),

@@ -15,7 +15,7 @@ LEFT, RIGHT = pd.Series([1.0, 2.0, 4.0], index=list("abc")), pd.Series([1.0, 3.0
 
 
 def noisy(counts: Any) -> Any:
-    return counts + np.random.laplace(0, 1, size=3)
+    return counts + np.random.default_rng().laplace(0, 1, size=3)
 
 
 def exact(mechanism: Callable[..., Any]) -> Any:
