@@ -13,7 +13,7 @@ from dpest.lang.dist import Dist
 from dpest.lang.nodes import Draw, draws_of
 from dpest.lang.plain_numbers import bare
 
-_WIDE = 2**30  # values of a seed that nobody tries one after the other; fewer fork the run, each a known seed
+_WIDE = 2**30  # values of a seed, too many to be tried one by one; of fewer, each is a path of its own
 
 
 @dataclass

@@ -58,7 +58,7 @@ def test_noise_that_nobody_knows(name: str) -> None:
     assert not any("everybody knows" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("bits", [lambda: np.random.PCG64(5), lambda: np.random.SeedSequence(5).spawn(1)[0]], ids=["bits", "child"])
+@pytest.mark.parametrize("bits", [lambda: np.random.PCG64(5), lambda: SeedSequence(5).spawn(1)[0]], ids=["bits", "child"])
 def test_a_seed_that_is_written_in_the_program_is_known(bits: Callable[[], Any]) -> None:
     found = dpest.estimate(lambda x: x + np.random.default_rng(bits()).laplace(0, 2), (0.0, 1.0), method="exact")
     assert found.epsilon == math.inf
