@@ -18,7 +18,7 @@ _WIDE = 2**30  # values of a seed, too many to be tried one by one; of fewer, ea
 
 @dataclass
 class Seeds:
-    """What one run did: generators with seeds of the program's own, whole numbers that may be seeds, and what was made of them."""
+    """What one run did: generators with seeds of its own, whole numbers that may be seeds, and what was made of them."""
 
     real: dict[int, Any] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
