@@ -8,6 +8,7 @@ it is as large as the loss of the noisy values that the outputs are computed fro
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,21 +21,24 @@ from dpest.exact.answer import aligned_comparison, collector_paused, compared_ag
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.paths import trace
 from dpest.exact.inference.separate import settled_value
+from dpest.exact.loss.opened import affine_only
 from dpest.exact.processed import data_processing_bound
 from dpest.inputs.pairs import Pair
-from dpest.lang.nodes import is_node
+from dpest.lang.nodes import Draw, is_node, linear
 from dpest.numerics.effort import limited_effort
-from dpest.numerics.rationals import is_number
+from dpest.numerics.rationals import Rational, is_number
 from dpest.results import Evidence, Result
 from dpest.run.settings import Sides, sides_kept
 from dpest.trace.explore import Path, Trace
 from dpest.trace.limits import Limits
-from dpest.trace.literal import narrowed
+from dpest.trace.literal import Literal, narrowed
 from dpest.trace.outputs import Flat
 
 _MOST_EVALUATIONS, _MOST_STEPS = 10_000_000, 1_000_000  # for one pair: a few seconds; the alternative is a sampled answer
+SOME_NUMBER = "some other number"
 _LIMITS = Limits(paths=500, work=50_000)
 _MOST_CASES = 5_000  # of one path: a dozen clipped values
+_MOST_CUTS = 4  # two outputs with noise of their own, under both inputs
 _SAME = 1e-9  # relative: constants so close are one number, which the program rounds in different ways
 _REACHED = 1e-9  # relative: what a lower end may miss of the bound
 
@@ -46,10 +50,12 @@ def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params:
     with suppress(DpestError, OverflowError, RecursionError), collector_paused():
         with limited_effort(_MOST_EVALUATIONS * len(pairs), _MOST_STEPS * len(pairs)), sides_kept(Sides.APART):
             for pair in pairs:
-                left, right = (with_atoms_only(trace(mechanism, x, params, _LIMITS)) for x in (pair.left, pair.right))
+                left, right = with_atoms_only(*(trace(mechanism, x, params, _LIMITS) for x in (pair.left, pair.right)))
                 found.append(pair_result(pair, aligned_comparison(left, right), compared_again(mechanism, pair, params)))
         bound = data_processing_bound(mechanism, pairs, params)
-        if bound is None or max(p.lower for p in found) < max(bound.uppers) * (1 - _REACHED):
+        if bound is None or not all(p.lower <= u * (1 + _REACHED) for p, u in zip(found, bound.uppers, strict=True)):
+            return None
+        if max(p.lower for p in found) < max(bound.uppers) * (1 - _REACHED):
             return None
         shown = [
             replace(p, lower=min(p.lower, u), epsilon=min(p.epsilon, u), upper=u)
@@ -74,10 +80,14 @@ def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params:
     return None
 
 
-def with_atoms_only(traced: Trace) -> Trace:
-    """The trace with a mark in place of every number that has a density."""
-    paths = tuple(new for path in traced.paths for new in _cases(path))
-    return replace(traced, paths=_joined(paths))
+def with_atoms_only(left: Trace, right: Trace) -> tuple[Trace, Trace]:
+    """The traces with marks in place of numbers that have a density: where they lie among those to which noise is added."""
+    settled = [tuple(new for path in t.paths for new in _cases(path)) for t in (left, right)]
+    leaves = [x for paths in settled for p in paths for x in p.output.leaves]
+    cuts = _cuts(leaves)
+    named = _named(sorted({float(x) for x in leaves if is_number(x)}))
+    one, two = (replace(t, paths=_marked(paths, cuts, named)) for t, paths in zip((left, right), settled, strict=True))
+    return one, two
 
 
 def _cases(path: Path) -> Iterator[Path]:
@@ -94,15 +104,41 @@ def _cases(path: Path) -> Iterator[Path]:
     raise ExactRefused(f"an output with more than {_MOST_CASES} cases")
 
 
-def _joined(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The paths with one number in place of those that rounding alone tells apart."""
-    numbers = sorted({float(x) for p in paths for x in p.output.leaves if is_number(x)})
+def _cuts(leaves: Sequence[Any]) -> tuple[Rational, ...]:
+    """The numbers to which noise is added in outputs; none where they are many."""
+    found = tuple(sorted({linear(x).constant for x in leaves if is_node(x) and affine_only(x)}))
+    return found if len(found) <= _MOST_CUTS else ()
+
+
+def _marked(paths: tuple[Path, ...], cuts: tuple[Rational, ...], named: Mapping[float, float]) -> tuple[Path, ...]:
+    """The paths with marks and names for numbers; each cell between cuts is a path of its own."""
+    out: list[Path] = []
+    for path in paths:
+        options = [_cells(x, cuts) if is_node(x) else [(named[float(x)] if is_number(x) else x, ())] for x in path.output.leaves]
+        if len(out) + math.prod(map(len, options)) > _MOST_CASES:
+            raise ExactRefused(f"an output with more than {_MOST_CASES} cases")
+        for combination in itertools.product(*options):
+            flat = Flat(path.output.structure, tuple(x for x, _ in combination))
+            out.append(replace(path, output=flat, conditions=(*path.conditions, *(c for _, more in combination for c in more))))
+    return tuple(out)
+
+
+def _cells(x: Any, cuts: tuple[Rational, ...]) -> list[tuple[str, tuple[Literal, ...]]]:
+    """Between which cuts an affine value lies; any place for other values."""
+    if not affine_only(x):
+        return [(SOME_NUMBER, ())]
+    value = linear(x)
+    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
+    above = [Literal(terms, value.constant - t) for t in cuts]
+    ends = [((*above[i - 1 : i],), (*above[i : i + 1],)) for i in range(len(cuts) + 1)]
+    return [(f"{SOME_NUMBER}, {i}", (*low, *(h.negated() for h in high))) for i, (low, high) in enumerate(ends)]
+
+
+def _named(numbers: Sequence[float]) -> dict[float, float]:
+    """One number for those that rounding alone tells apart."""
     named: dict[float, float] = {}
     last = math.nan
     for x in numbers:
         last = last if abs(x - last) <= _SAME * max(1.0, abs(x)) else x
         named[x] = last
-    return tuple(
-        replace(p, output=Flat(p.output.structure, tuple(named[float(x)] if is_number(x) else x for x in p.output.leaves)))
-        for p in paths
-    )
+    return named
