@@ -39,7 +39,7 @@ from dpest.lang.nodes import (
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.lang.spans import is_absolute
 from dpest.numerics.elementary import Elementary, Kind
-from dpest.numerics.rationals import ONE, is_number
+from dpest.numerics.rationals import ONE, Rational, is_number
 from dpest.run.streams import stream
 from dpest.trace.resolve import decide
 
@@ -91,14 +91,23 @@ def _refused() -> Any:
 
 
 def _quotient(top: Any, bottom: Any) -> Any:
-    above, below = linear(top), linear(bottom)
+    below = linear(bottom)
     if not below.terms:
         return _product(top, 1 / below.constant) if below.constant else _refused()
-    if isinstance(top, Product) and any(x is bottom for x in (top.left, top.right)):
-        return top.right if top.left is bottom else top.left
+    for one, other in ((top.left, top.right), (top.right, top.left)) if isinstance(top, Product) else ():
+        share = _share(one, below)
+        if share is not None:
+            return _product(other, share)
+    share = _share(top, below)
+    return Quotient(top, bottom) if share is None else plain_number(share)
+
+
+def _share(top: Any, below: Linear) -> Rational | None:
+    """The number that a value is divided by another one; None where that is none."""
+    above = linear(top)
     share = above.terms[0][1] / below.terms[0][1] if above.terms else 0 * ONE
     rest = combine(above, below, -share)
-    return Quotient(top, bottom) if rest.terms or rest.constant else plain_number(share)
+    return None if rest.terms or rest.constant else share
 
 
 def _product(a: Any, b: Any) -> Any:
