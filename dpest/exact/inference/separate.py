@@ -36,27 +36,24 @@ from dpest.lang.nodes import (
     scaled,
     simplified,
 )
-from dpest.lang.plain import evaluate
+from dpest.lang.plain import Undetermined, evaluate
 from dpest.lang.spans import is_absolute
 from dpest.numerics.elementary import Elementary, Kind
-from dpest.numerics.rationals import ONE, is_number
+from dpest.numerics.rationals import ONE, Rational, is_number
 from dpest.run.streams import stream
 from dpest.trace.resolve import decide
 
-SOME_NUMBER = "some other number"
 _TRIES, _SEED = 400, 20  # places at which a function is evaluated; most lie in its domain
 _EVEN = (2, 4, 6)  # exponents up to which a power of an absolute value is written as a product
 _APART = 1e-6  # relative: values that differ by more are different numbers, whatever rounding does
 
 
 def settled_value(x: Any, run: CaseRun) -> Any:
-    """A number, or a mark where a value has a density, in the case that the run decides for; refused where neither is known."""
+    """A number, or a value with a density, in the case that the run decides for; refused where neither is known."""
     found = _settled(x, run)
-    if not is_node(found):
-        return found
-    if not _varies(found):
-        raise ExactRefused("an output of which it is not known whether it has a density")
-    return SOME_NUMBER
+    if is_node(found) and not _varies(found):
+        _refused()
+    return found
 
 
 def _settled(x: Any, run: CaseRun) -> Any:
@@ -94,12 +91,23 @@ def _refused() -> Any:
 
 
 def _quotient(top: Any, bottom: Any) -> Any:
-    above, below = linear(top), linear(bottom)
+    below = linear(bottom)
     if not below.terms:
         return _product(top, 1 / below.constant) if below.constant else _refused()
+    for one, other in ((top.left, top.right), (top.right, top.left)) if isinstance(top, Product) else ():
+        share = _share(one, below)
+        if share is not None:
+            return _product(other, share)
+    share = _share(top, below)
+    return Quotient(top, bottom) if share is None else plain_number(share)
+
+
+def _share(top: Any, below: Linear) -> Rational | None:
+    """The number that a value is divided by another one; None where that is none."""
+    above = linear(top)
     share = above.terms[0][1] / below.terms[0][1] if above.terms else 0 * ONE
     rest = combine(above, below, -share)
-    return Quotient(top, bottom) if rest.terms or rest.constant else plain_number(share)
+    return None if rest.terms or rest.constant else share
 
 
 def _product(a: Any, b: Any) -> Any:
@@ -132,7 +140,7 @@ def _values(x: Any, draws: list[Draw], samples: list[Any]) -> Iterator[float]:
     for places in zip(*samples, strict=True):
         try:
             value = evaluate(x, {id(d): float(v) for d, v in zip(draws, places, strict=True)})
-        except (ArithmeticError, ValueError):  # outside the domain of a function, or a division by zero
+        except (ArithmeticError, ValueError, Undetermined):  # outside the domain of a function, or a division by zero
             continue
         if is_number(value) and np.isfinite(float(value)):
             yield float(value)
