@@ -139,6 +139,7 @@ def test_heavy_tails_that_end_before_doubles_do_are_not_refused() -> None:
     """Less than 1e-15 of t(0.1) lies beyond 1e154. Of two such draws each is the larger one with probability 1/2."""
     law = from_frozen(stats.t(0.1))[1]
     assert law.reach(-3000)[1] > 1e150
-    larger = Component((law,), frozenset({(Between(law, (Expr(((0, exact(1)),), exact(0)),), ()), 1)}), frozenset(), frozenset(), 0)
+    above = Between(law, (Expr(((0, exact(1)),), exact(0)),), ())
+    larger = Component((law,), frozenset({(above, 1)}), frozenset(), frozenset(), 0)
     log, error = eliminate(larger).log(np.empty((1, 0)))
     assert abs(log[0] - math.log(0.5)) <= error[0] < 1e-11

@@ -12,6 +12,7 @@ import pytest
 from mpmath import mp
 
 import dpest
+from dpest.errors import ExactRefused
 from dpest.trace.explore import trace
 
 L = dpest.laplace

@@ -100,7 +100,7 @@ def test_loops_are_found_by_the_conditions_before_them() -> None:
 
 
 def test_loops_inside_loops() -> None:
-    """The outer loop starts at the beginning, the inner one after the first condition: only the inner one is in the outer's round."""
+    """One starts at the beginning, the other after the first condition: the second is in a round of the first."""
     u, v, w = coin(), coin(), coin()
     first, again, out = (at_least(u, 0.5),), (at_least(v, 0.5),), (at_most(w, 0.5),)
     loops = Loops([((first, out), 0), ((first, again), 1)])

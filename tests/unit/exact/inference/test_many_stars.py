@@ -101,7 +101,7 @@ def test_what_is_no_star_is_left_alone():
 
 
 def test_what_integrals_leave_out_is_in_their_errors():
-    """P(X >= Y + c) = e^-c / 4 of Laplace and exponential noise. Up to e^-3000 of Y is left out: of rarer events little is known."""
+    """P(X >= Y + c) = e^-c / 4 of Laplace and exponential noise. Up to e^-3000 of Y is left out."""
     stars = {star(Exponential(1.0), (Laplace(1.0), 1, c, 1)): c for c in (0.0, 700.0, 2900.0, 2980.0, 3100.0)}
     for component, measure in eliminate_together(stars):
         c = stars[component]
