@@ -19,7 +19,7 @@ from typing import Any
 from dpest.errors import DpestError, ExactRefused
 from dpest.exact.answer import aligned_comparison, collector_paused, compared_again, pair_result
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
-from dpest.exact.inference.crossing import Crossing, crossing
+from dpest.exact.inference.crossing import VanishingProduct, crossing
 from dpest.exact.inference.paths import trace
 from dpest.exact.inference.separate import settled_value
 from dpest.exact.loss.opened import affine_only
@@ -46,7 +46,7 @@ _SAME = 1e-9  # relative: constants so close are one number, which the program r
 _REACHED = 1e-9  # relative: what a lower end may miss of the bound
 
 
-def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], reason: str) -> Result | None:
+def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any]) -> Result | None:
     """The exact answer where single outputs show as much as the noisy values inside can tell; None where they do not."""
     start = time.perf_counter()
     found = []
@@ -80,12 +80,12 @@ def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params:
             pairs=tuple(found),
             mechanism=getattr(mechanism, "__name__", "mechanism"),
             seconds=time.perf_counter() - start,
-            notes=(f"delta(eps) is out of reach: {reason}",),
+            notes=("what an output with a density shows is no more than that; delta(eps) is out of reach",),
         )
     return None
 
 
-def _with_limit(shown: PairResult, left: Crossing | None, right: Crossing | None) -> PairResult:
+def _with_limit(shown: PairResult, left: VanishingProduct | None, right: VanishingProduct | None) -> PairResult:
     """The loss next to where both factors of a product vanish, if it is the larger one."""
     limit = left.against(right) if left is not None and right is not None else None
     if left is None or right is None or limit is None or abs(limit) * (1 - _ROUNDING) <= shown.lower:

@@ -20,7 +20,7 @@ _SMOOTH = (Laplace, Gaussian, Logistic)  # bounded densities, positive and conti
 
 
 @dataclass(frozen=True)
-class Crossing:
+class VanishingProduct:
     """The number that a product is added to, its factor, where its factors may lie, and ln of f_A(0) f_B(0)."""
 
     at: Rational
@@ -28,13 +28,13 @@ class Crossing:
     quadrants: frozenset[tuple[bool, ...]]  # whether each condition says that the first factor, or the second, is positive
     log_density: float
 
-    def against(self, other: Crossing) -> float | None:
+    def against(self, other: VanishingProduct) -> float | None:
         """What the log ratio tends to; None where the two are not put together alike."""
         alike = (self.at, self.factor, self.quadrants) == (other.at, other.factor, other.quadrants)
         return self.log_density - other.log_density if alike else None
 
 
-def crossing(traced: Trace) -> Crossing | None:
+def crossing(traced: Trace) -> VanishingProduct | None:
     """Where the one output of a program is a product of two noisy values, or else a plain number; None for others."""
     open_paths = [path for path in traced.paths if any(map(is_node, path.output.leaves))]
     if len(open_paths) != 1 or any(len(p.output.leaves) != 1 for p in traced.paths) or traced.cycles or traced.error:
@@ -42,7 +42,7 @@ def crossing(traced: Trace) -> Crossing | None:
     return _product(open_paths[0])
 
 
-def _product(path: Path) -> Crossing | None:
+def _product(path: Path) -> VanishingProduct | None:
     whole = linear(path.output.leaves[0])
     if len(whole.terms) != 1 or path.loops:
         return None
@@ -58,7 +58,7 @@ def _product(path: Path) -> Crossing | None:
         if len(literal.terms) != 1 or sides == [None, None]:
             return None
         quadrants.add(tuple(s is not None for s in sides) + tuple(s is True for s in sides))
-    return Crossing(whole.constant, factor, frozenset(quadrants), _log_at_zero(left) + _log_at_zero(right))
+    return VanishingProduct(whole.constant, factor, frozenset(quadrants), _log_at_zero(left) + _log_at_zero(right))
 
 
 _Noise = tuple[Draw, Rational, Rational]  # a draw, its coefficient, and what is added
