@@ -24,6 +24,8 @@ from benchmarks.coverage import (
     sketches,
     statistic,
     steps,
+    tables,
+    teaching,
     thresholds,
 )
 from benchmarks.coverage.case import Case
@@ -48,6 +50,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "In the idiom of libraries": libraries.CASES,
     "Samplers and sketches": sketches.CASES,
     "Steps, intervals and shares": steps.CASES,
+    "As it is taught": teaching.CASES,
+    "Tables": tables.CASES,
     "Broken on purpose": broken.CASES,
 }
 
