@@ -16,6 +16,7 @@ from benchmarks.coverage import (
     linear,
     local,
     noise,
+    notebooks,
     numeric,
     proportions,
     rounds,
@@ -51,6 +52,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Samplers and sketches": sketches.CASES,
     "Steps, intervals and shares": steps.CASES,
     "As it is taught": teaching.CASES,
+    "In notebooks": notebooks.CASES,
     "Tables": tables.CASES,
     "Broken on purpose": broken.CASES,
 }
