@@ -149,7 +149,7 @@ def check_call(
         name = getattr(mechanism, "__name__", "the mechanism")
         unset = [p.name for p in [*signature.parameters.values()][1:] if p.default is p.empty and p.kind in _NAMED]
         unset = [x for x in unset if x not in parameters and x not in supplied]
-        if unset and str(error).startswith("missing"):
+        if unset and str(error).startswith("missing") and "self" not in signature.parameters:
             raise InvalidInput(
                 f"{name}{signature} needs {unset[0]}: give it as a keyword of the question, {unset[0]}=..., on the command line "
                 f"--param {unset[0]}=...{_meant(signature, parameters, door)}{_generator(signature)}"
