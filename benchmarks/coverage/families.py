@@ -17,6 +17,7 @@ from benchmarks.coverage import (
     linear,
     local,
     noise,
+    notebooks,
     numeric,
     proportions,
     rounds,
@@ -25,6 +26,8 @@ from benchmarks.coverage import (
     sketches,
     statistic,
     steps,
+    tables,
+    teaching,
     thresholds,
 )
 from benchmarks.coverage.case import Case
@@ -50,6 +53,9 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Samplers and sketches": sketches.CASES,
     "Steps, intervals and shares": steps.CASES,
     "Clipped counts, products and tests": clipped.CASES,
+    "As it is taught": teaching.CASES,
+    "In notebooks": notebooks.CASES,
+    "Tables": tables.CASES,
     "Broken on purpose": broken.CASES,
 }
 
