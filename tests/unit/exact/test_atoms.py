@@ -44,6 +44,17 @@ def impurity(counts: list[int], rng: np.random.Generator) -> Any:
     return 1 - ((c / c.sum()) ** 2).sum()
 
 
+def divergence(counts: list[int], rng: np.random.Generator) -> Any:
+    n = np.maximum(np.asarray(counts, float) + rng.laplace(0, 1, size=3), 1.0)
+    p = n / n.sum()
+    return (p * np.log(p / np.array([0.5, 0.3, 0.2]))).sum()
+
+
+def mass_index(person: tuple[float, float], rng: np.random.Generator) -> Any:
+    weight, height = person[0] + rng.laplace(0, 5), max(person[1] + rng.laplace(0, 0.1), 1.0)
+    return weight / height**2
+
+
 def scaled_children(counts: list[float], rng: np.random.Generator) -> Any:
     total = max(sum(counts) + rng.laplace(0, 1), 0.0)
     children = np.maximum(np.asarray(counts) + rng.laplace(0, 1, size=2), 0.0)
@@ -58,6 +69,8 @@ def scaled_children(counts: list[float], rng: np.random.Generator) -> Any:
         (survival, (([5, 3], [1, 1]), ([5, 3], [1, 2])), 0.5),
         (f1, ([4, 2, 1], [3, 2, 1]), 1.0),
         (impurity, ([4, 2], [3, 2]), 1.0),
+        (divergence, ([5, 3, 2], [6, 3, 2]), 1.0),
+        (mass_index, ((70.0, 1.75), (72.0, 1.75)), 0.4),  # below zero the weight is below zero
         (scaled_children, ([1.0, 3.0], [2.0, 3.0]), 2.0),  # the first child is 0, and the second less than 4
     ],
 )
