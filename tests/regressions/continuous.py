@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
 from mpmath import mp, mpf
 from scipy import stats
 
@@ -45,7 +44,6 @@ def cases() -> Iterator[Case]:
     yield from mixtures()
     yield from large_offsets()
     yield from rejections()
-    yield from squares()
 
 
 def _floor_released(x: Any, d: Any, unit: Any, scale: Any) -> Any:
@@ -346,35 +344,3 @@ def rejections() -> Iterator[Case]:
     for bound in (3, 1, 8):
         yield formula(f"truncated by rejection at {bound}, released", partial(_rejected_released, bound=bound), (0, 1), mp.inf)
     yield formula("truncated by rejection, the same input", partial(_rejected, bound=3, at=1), (1, 1), 0)
-
-
-def _square_above(x: Any, d: Any, low: int, root: int) -> Any:
-    return np.clip(x + d.laplace(1), low, 3) ** 2 > root**2
-
-
-def _square_or_coin(x: Any, d: Any, low: int, root: int) -> Any:
-    return int(np.clip(x + d.laplace(1), low, 3) ** 2 > root**2) == d.bernoulli(0.35)
-
-
-def _roots(x: Any, d: Any, low: int, root: int) -> Any:
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(max(x + d.laplace(1), low)) <= root
-
-
-def squares() -> Iterator[Case]:
-    """An end of a clipped value is no value of its own: where its square stands must not decide the square of the rest."""
-    z = families.laplace(1)
-    for low, root, pair in [(-2, 1, (0, 1)), (-2, 1, (1, 1.5)), (-2, 2, (0, 1)), (-1, 2, (0, 1)), (-3, 1, (0, -0.5))]:
-        above = [z.above(root - x) + (z.below(-root - x) if root < -low else 0) for x in pair]
-        coins = [p * mpf(0.35) + (1 - p) * (1 - mpf(0.35)) for p in above]
-        words = f"clip to {low}, root {root}, {pair}"
-        yield formula(f"square, {words}", partial(_square_above, low=low, root=root), pair, _of_two(above))
-        yield formula(f"square beside a coin, {words}", partial(_square_or_coin, low=low, root=root), pair, _of_two(coins))
-        roots = [z.mass(-x, root**2 - x) for x in pair]
-        yield formula(f"square root, {words}", partial(_roots, low=low, root=root), pair, _of_two(roots))
-
-
-def _of_two(chances: Sequence[Any]) -> Any:
-    """The loss of an answer that is yes or no, from the chance of yes under both inputs."""
-    p, q = chances
-    return max(abs(mp.log(p / q)), abs(mp.log((1 - p) / (1 - q))))
