@@ -131,6 +131,39 @@ def dwork_lei_scale(data, rng: np.random.Generator, epsilon=1.0):
     return math.exp(math.log(iqr) + rng.laplace(0, 1 / epsilon))
 
 
+def accuracy(counts, rng: np.random.Generator):
+    tp, tn, fp, fn = np.clip(np.asarray(counts) + rng.laplace(0, 1, size=4), 0, None)
+    total = tp + tn + fp + fn
+    return (tp + tn) / total if total > 0 else 0.5
+
+
+def growth_rate(totals, rng: np.random.Generator):
+    before, after = (max(v + rng.laplace(0, 2), 1.0) for v in totals)
+    return (after - before) / before
+
+
+def t_statistic(moments, rng: np.random.Generator, mu=0.0, n=25):
+    mean = moments[0] + rng.laplace(0, 0.2)
+    deviation = max(moments[1] + rng.laplace(0, 0.2), 0.1)
+    return (mean - mu) / (deviation / math.sqrt(n))
+
+
+def lift_of_a_rule(counts, rng: np.random.Generator, n=100):
+    a, b, both = (min(max(x + rng.laplace(0, 2), 1), n) for x in counts)
+    return both * n / (a * b)
+
+
+def herfindahl_index(sales, rng: np.random.Generator):
+    shares = [max(v + rng.laplace(0, 1), 0.0) for v in sales]
+    total = sum(shares)
+    return sum((v / total) ** 2 for v in shares) if total > 0 else 0.0
+
+
+def mean_mass_index(totals, rng: np.random.Generator):
+    weight, height = totals[0] + rng.laplace(0, 5), max(totals[1] + rng.laplace(0, 0.1), 1.0)
+    return weight / height**2
+
+
 # ---- the truth ----
 
 
@@ -235,6 +268,12 @@ CASES = (
         "trimmed mean of noisy values", _PAPER, trimmed_mean, ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 4.0]), _three_of_four, _WHOLE
     ),
     Case("truncated Laplace by quantiles", "Holohan et al. 2018", truncated_by_quantiles, (4.0, 5.0), _truncated, "closed form"),
+    Case("accuracy of a classifier", _PAPER, accuracy, ([5, 4, 1, 2], [6, 4, 1, 2]), lambda: 1.0, _WHOLE),
+    Case("growth rate", _PAPER, growth_rate, ([10.0, 12.0], [10.0, 13.0]), lambda: 0.5, _WHOLE),
+    Case("t statistic", _PAPER, t_statistic, ((0.5, 1.0), (0.6, 1.05)), lambda: 0.75, _WHOLE),
+    Case("lift of a rule", _PAPER, lift_of_a_rule, ((30, 20, 10), (31, 20, 11)), lambda: 1.0, _WHOLE),
+    Case("Herfindahl index", _PAPER, herfindahl_index, ([5, 3, 2], [6, 3, 2]), lambda: 1.0, _WHOLE),
+    Case("body mass index", _PAPER, mean_mass_index, ((70.0, 1.75), (72.0, 1.75)), lambda: 0.4, _WHOLE),
     Case(
         "mean and standard deviation",
         _PAPER,

@@ -13,7 +13,8 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any
 
 from dpest.errors import DpestError, ExactRefused
@@ -21,13 +22,13 @@ from dpest.exact.answer import aligned_comparison, collector_paused, compared_ag
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.crossing import VanishingProduct, crossing
 from dpest.exact.inference.paths import trace
-from dpest.exact.inference.separate import settled_value
+from dpest.exact.inference.separate import is_positive, settled_value
 from dpest.exact.loss.opened import affine_only
 from dpest.exact.processed import data_processing_bound
 from dpest.inputs.pairs import Pair
 from dpest.lang.nodes import Draw, is_node, linear
 from dpest.numerics.effort import limited_effort
-from dpest.numerics.rationals import Rational, is_number
+from dpest.numerics.rationals import ZERO, Rational, is_number
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 from dpest.run.settings import Sides, sides_kept
 from dpest.trace.columns import constant_key
@@ -36,7 +37,7 @@ from dpest.trace.limits import Limits
 from dpest.trace.literal import Literal, narrowed
 from dpest.trace.outputs import Flat
 
-_MOST_EVALUATIONS, _MOST_STEPS = 10_000_000, 1_000_000  # for one pair: a few seconds; the alternative is a sampled answer
+_MOST_EVALUATIONS, _MOST_STEPS = 30_000_000, 1_000_000  # for one pair: a few seconds; the alternative is a sampled answer
 SOME_NUMBER = "some other number"
 _LIMITS = Limits(paths=500, work=50_000)
 _MOST_CASES = 5_000  # of one path: a dozen clipped values
@@ -101,14 +102,36 @@ def _with_limit(shown: PairResult, left: VanishingProduct | None, right: Vanishi
 def with_atoms_only(left: Trace, right: Trace) -> tuple[Trace, Trace]:
     """The traces with marks in place of numbers that have a density: where they lie among those to which noise is added."""
     settled = [tuple(new for path in t.paths for new in _cases(path)) for t in (left, right)]
-    leaves = [x for paths in settled for p in paths for x in p.output.leaves]
+    leaves = [x for cases in settled for case in cases for x in case.path.output.leaves]
     named = _named(sorted({float(x) for x in leaves if is_number(x)}))
-    marking = _Marking(named, _cuts(leaves), [p for paths in settled for p in paths])
-    one, two = (replace(t, paths=marking.of(paths)) for t, paths in zip((left, right), settled, strict=True))
+    marking = _Marking(named, _cuts(leaves), [case for cases in settled for case in cases])
+    one, two = (replace(t, paths=marking.of(cases)) for t, cases in zip((left, right), settled, strict=True))
     return one, two
 
 
-def _cases(path: Path) -> Iterator[Path]:
+@dataclass(frozen=True)
+class _Case:
+    """A path whose choices are made, and which of its values with a density are positive, where that is known."""
+
+    path: Path
+    signs: tuple[bool | None, ...]
+
+    @property
+    def cuts(self) -> tuple[_Cut, ...]:
+        """How finely each value can be cut: noise alone anywhere, others at zero where their sign is known."""
+        known = zip(self.path.output.leaves, self.signs, strict=True)
+        return tuple(
+            _Cut.ANYWHERE if is_node(x) and affine_only(x) else _Cut.NOWHERE if s is None else _Cut.AT_ZERO for x, s in known
+        )
+
+
+class _Cut(IntEnum):
+    NOWHERE = 0
+    AT_ZERO = 1
+    ANYWHERE = 2
+
+
+def _cases(path: Path) -> Iterator[_Case]:
     """The path in every way in which its choices go."""
     base = narrowed({}, path.conditions)
     stack = [Decisions(path.conditions, base, {})]
@@ -118,7 +141,8 @@ def _cases(path: Path) -> Iterator[Path]:
         run = CaseRun(stack.pop(), stack)
         with suppress(Contradiction):
             leaves = tuple(settled_value(x, run) if is_node(x) else x for x in path.output.leaves)
-            yield replace(path, output=Flat(path.output.structure, leaves), conditions=run.literals)
+            signs = tuple(is_positive(x, run) if is_node(x) and not affine_only(x) else None for x in leaves)
+            yield _Case(replace(path, output=Flat(path.output.structure, leaves), conditions=run.literals), signs)
     raise ExactRefused(f"an output with more than {_MOST_CASES} cases")
 
 
@@ -131,14 +155,13 @@ def _cuts(leaves: Sequence[Any]) -> tuple[Rational, ...]:
 class _Marking:
     """Names for numbers, and marks for values with a density, that depend on the output alone."""
 
-    def __init__(self, named: Mapping[float, float], cuts: tuple[Rational, ...], paths: Sequence[Path]) -> None:
-        self._named, self._cuts = named, cuts
-        # The single numbers in an output tell which paths lead to it. Where all of them have noise alone at a place, it is cut.
-        self._affine: dict[Any, tuple[bool, ...]] = {}
-        for path in paths:
-            here = tuple(is_node(x) and affine_only(x) for x in path.output.leaves)
-            known = self._affine.get(self._shape(path), here)
-            self._affine[self._shape(path)] = tuple(a and b for a, b in zip(known, here, strict=True))
+    def __init__(self, named: Mapping[float, float], cuts: tuple[Rational, ...], cases: Sequence[_Case]) -> None:
+        self._named, self._numbers = named, cuts
+        # The single numbers in an output tell which cases lead to it: a value is cut as finely as all of them know.
+        self._cuts: dict[Any, tuple[_Cut, ...]] = {}
+        for case in cases:
+            shape = self._shape(case.path)
+            self._cuts[shape] = tuple(map(min, self._cuts.get(shape, case.cuts), case.cuts))
 
     def _shape(self, path: Path) -> Any:
         return path.output.structure, tuple(None if is_node(x) else constant_key(self._name(x)) for x in path.output.leaves)
@@ -146,15 +169,13 @@ class _Marking:
     def _name(self, x: Any) -> Any:
         return self._named[float(x)] if is_number(x) else x
 
-    def of(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    def of(self, cases: Sequence[_Case]) -> tuple[Path, ...]:
         """The paths with marks; each cell between cuts is a path of its own."""
         out: list[Path] = []
-        for path in paths:
-            cut = self._affine[self._shape(path)]
-            options = [
-                _cells(x, self._cuts if on else ()) if is_node(x) else [(self._name(x), ())]
-                for x, on in zip(path.output.leaves, cut, strict=True)
-            ]
+        for case in cases:
+            path = case.path
+            found = zip(path.output.leaves, case.signs, self._cuts[self._shape(path)], strict=True)
+            options = [self._cells(x, sign, cut) if is_node(x) else [(self._name(x), ())] for x, sign, cut in found]
             if len(out) + math.prod(map(len, options)) > _MOST_CASES:
                 raise ExactRefused(f"an output with more than {_MOST_CASES} cases")
             for combination in itertools.product(*options):
@@ -163,16 +184,18 @@ class _Marking:
                 out.append(replace(path, output=flat, conditions=(*path.conditions, *more)))
         return tuple(out)
 
-
-def _cells(x: Any, cuts: tuple[Rational, ...]) -> list[tuple[str, tuple[Literal, ...]]]:
-    """Between which cuts an affine value lies; any place without cuts."""
-    if not cuts:
-        return [(SOME_NUMBER, ())]
-    value = linear(x)
-    terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
-    above = [Literal(terms, value.constant - t) for t in cuts]
-    ends = [((*above[i - 1 : i],), (*above[i : i + 1],)) for i in range(len(cuts) + 1)]
-    return [(f"{SOME_NUMBER}, {i}", (*low, *(h.negated() for h in high))) for i, (low, high) in enumerate(ends)]
+    def _cells(self, x: Any, sign: bool | None, cut: _Cut) -> list[tuple[str, tuple[Literal, ...]]]:
+        """Where a value with a density may lie, and the conditions for that."""
+        if cut is _Cut.NOWHERE:
+            return [(SOME_NUMBER, ())]
+        if sign is not None:
+            return [(f"{SOME_NUMBER}, {int(sign)}", ())]
+        numbers = self._numbers if cut is _Cut.ANYWHERE else (ZERO,)
+        value = linear(x)
+        terms = tuple((n, c) for n, c in value.terms if isinstance(n, Draw))
+        above = [Literal(terms, value.constant - t) for t in numbers]
+        ends = [((*above[i - 1 : i],), (*above[i : i + 1],)) for i in range(len(numbers) + 1)]
+        return [(f"{SOME_NUMBER}, {i}", (*low, *(h.negated() for h in high))) for i, (low, high) in enumerate(ends)]
 
 
 def _named(numbers: Sequence[float]) -> dict[float, float]:
