@@ -277,7 +277,8 @@ def draws_by_name(a, *, rng):
 half = lambda a: a / 2  # noqa: E731
 unread = eval("lambda a: a")
 OUTSIDE = {
-    "home": sys.modules[__name__], "refills": refills, "again": again, "draws_by_name": draws_by_name, "half": half, "unread": unread,
+    "home": sys.modules[__name__], "refills": refills, "again": again, "draws_by_name": draws_by_name, "half": half,
+    "unread": unread,
     "np": np, "BOX": BOX, "HELD": HELD, "adds": adds, "stores": stores, "stores_deep": stores_deep, "draws": draws,
     "changes_its_argument": changes_its_argument, "two": 2, "operator": operator, "generator": np.random.default_rng(1),
     "Box": Box,
@@ -291,7 +292,8 @@ KEPT = (
     "np.random.normal(size=3)", "y = np.linalg.norm(x)",
 )  # fmt: skip
 CHANGED = (
-    "y = x[0](1)", "y = unread(x)", "y = refills(x)", "y = again(x)", "y = np.max(x, 0, x)", "y = BOX.mean()", "y = home.BOX.mean()",
+    "y = x[0](1)", "y = unread(x)", "y = refills(x)", "y = again(x)", "y = np.max(x, 0, x)", "y = BOX.mean()",
+    "y = home.BOX.mean()",
     "HELD[0] = x", "HELD.append(x)", "HELD += [x]", "x.append(1)", "x[0] = 1", "x += 1", "x.total = 1", "new.total = 1",
     "del x[0]", "rng.shuffle(x)", "generator.shuffle(x)", "np.random.shuffle(x)", "y = np.maximum(x, 1, x)",
     "y = np.clip(x, 0, 1, x)", "y = np.sum(x, 0, None, x)", "operator.setitem(HELD, 0, x)", "y = np.sum(x, out=x)",
