@@ -9,7 +9,7 @@ import pytest
 
 import dpest
 from dpest.cli.main import main
-from dpest.errors import InvalidInput, UnknownName
+from dpest.errors import InvalidInput, InvalidPair, UnknownName
 
 
 def count(data: list[float], eps: float) -> float:
@@ -61,3 +61,11 @@ def test_a_seed_that_everybody_knows_is_one_note() -> None:
     notes = dpest.estimate(lambda x: x + np.random.default_rng(0).laplace(), (0, 1)).notes
     assert sum("noise that everybody knows" in note for note in notes) == 1
     assert not any("made no draw" in note for note in notes)
+
+
+def test_a_list_of_two_lists_is_one_pair_or_two() -> None:
+    with pytest.raises(InvalidPair, match=r"write \(\[1, 1\], \[2, 1\]\) for one pair"):
+        dpest.estimate(count, [[1, 1], [2, 1]], eps=1.0)
+    with pytest.raises(InvalidPair, match="one pair is a tuple"):
+        dpest.estimate(count, [[1, 1, 1], [2, 1, 1]], eps=1.0)
+    assert len(dpest.estimate(count, [([1], [2]), ([1], [0])], eps=1.0).pairs) == 2
