@@ -110,7 +110,7 @@ def with_atoms_only(left: Trace, right: Trace) -> tuple[Trace, Trace]:
 
 
 @dataclass(frozen=True)
-class _Case:
+class _Settled:
     """A path whose choices are made, and which of its values with a density are positive, where that is known."""
 
     path: Path
@@ -131,7 +131,7 @@ class _Cut(IntEnum):
     ANYWHERE = 2
 
 
-def _cases(path: Path) -> Iterator[_Case]:
+def _cases(path: Path) -> Iterator[_Settled]:
     """The path in every way in which its choices go."""
     base = narrowed({}, path.conditions)
     stack = [Decisions(path.conditions, base, {})]
@@ -142,7 +142,7 @@ def _cases(path: Path) -> Iterator[_Case]:
         with suppress(Contradiction):
             leaves = tuple(settled_value(x, run) if is_node(x) else x for x in path.output.leaves)
             signs = tuple(is_positive(x, run) if is_node(x) and not affine_only(x) else None for x in leaves)
-            yield _Case(replace(path, output=Flat(path.output.structure, leaves), conditions=run.literals), signs)
+            yield _Settled(replace(path, output=Flat(path.output.structure, leaves), conditions=run.literals), signs)
     raise ExactRefused(f"an output with more than {_MOST_CASES} cases")
 
 
@@ -155,7 +155,7 @@ def _cuts(leaves: Sequence[Any]) -> tuple[Rational, ...]:
 class _Marking:
     """Names for numbers, and marks for values with a density, that depend on the output alone."""
 
-    def __init__(self, named: Mapping[float, float], cuts: tuple[Rational, ...], cases: Sequence[_Case]) -> None:
+    def __init__(self, named: Mapping[float, float], cuts: tuple[Rational, ...], cases: Sequence[_Settled]) -> None:
         self._named, self._numbers = named, cuts
         # The single numbers in an output tell which cases lead to it: a value is cut as finely as all of them know.
         self._cuts: dict[Any, tuple[_Cut, ...]] = {}
@@ -169,7 +169,7 @@ class _Marking:
     def _name(self, x: Any) -> Any:
         return self._named[float(x)] if is_number(x) else x
 
-    def of(self, cases: Sequence[_Case]) -> tuple[Path, ...]:
+    def of(self, cases: Sequence[_Settled]) -> tuple[Path, ...]:
         """The paths with marks; each cell between cuts is a path of its own."""
         out: list[Path] = []
         for case in cases:
