@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import dpest
 from dpest.exact.proof.align import _merged_regions, shift_cost
 from dpest.exact.proof.likeness import Likenesses
+from dpest.exact.proof.regions import Region, Released, scaled_row
+from dpest.laws.continuous import Exponential, Laplace
+from dpest.numerics.rationals import exact
 from dpest.trace.explore import trace
 
 
@@ -62,3 +67,47 @@ def test_pairs_with_one_key_have_one_cost(mechanism, other):
             assert known.setdefault(key, cost) == cost
     assert len(known) < pairs or mechanism in (sparse_vector, whole)
     assert len(set(known.values())) > 1
+
+
+LAWS = {"a": Laplace(1.0), "b": Laplace(1.0), "c": Exponential(1.0), "s": Laplace(2.0)}
+ALIKE = [  # s + 2 a - b + 1 >= 0 where s is released, and what is the same up to names
+    (("s", 1), ("a", 2), ("b", -1)),
+    (("s", 1), ("b", 2), ("a", -1)),
+]
+OTHERS = [
+    (("s", 1), ("a", 2), ("b", 1)),
+    (("s", 1), ("a", -2), ("b", -1)),
+    (("s", 1), ("a", -2), ("b", 1)),
+    (("s", -1), ("a", 2), ("b", -1)),
+    (("s", 1), ("a", 2), ("c", -1)),
+    (("s", 1), ("c", 2), ("a", -1)),
+    (("s", 1), ("a", 3), ("b", -1)),
+    (("s", 1), ("a", 2)),
+]
+
+
+def told_by(condition, order, constant=1.0):
+    """A region with one condition and a released draw, its draws numbered in some order."""
+    number = {name: k for k, name in enumerate(order)}
+    laws = {number[n]: LAWS[n] for n, _ in condition}
+    terms = tuple(sorted((number[n], exact(c)) for n, c in condition))
+    row = scaled_row(terms, exact(constant), False, laws)
+    return Region("out", (row,), (Released(((number["s"], exact(1)),), exact(0)),), tuple(sorted(laws.items())))
+
+
+def test_the_draws_of_one_condition_are_told_by_their_coefficients_and_laws():
+    """Whatever their numbers are; another sign, law or coefficient, or another constant, is another pair."""
+    likenesses = Likenesses()
+    keys = {
+        (i, constant): {
+            likenesses.key(told_by(condition, order, constant), told_by(condition, order, 0.0))
+            for order in (("s", *rest) for rest in itertools.permutations("abc"))
+            for condition in ([form] if i else ALIKE)
+        }
+        for i, form in enumerate([ALIKE[0], *OTHERS])
+        for constant in (1.0, -1.0)
+    }
+    assert all(None not in own for own in keys.values())
+    assert [len(keys[0, constant]) for constant in (1.0, -1.0)] == [1, 1]
+    for one, other in itertools.combinations(keys.values(), 2):
+        assert not one & other
