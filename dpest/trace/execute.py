@@ -16,6 +16,8 @@ from dpest.trace.outputs import Flat, flatten
 _NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
 _HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
 
+_NO_LIST = "; a Dist is one random number, as a float is one: with size=n, a draw makes n of them"
+
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
     """One run of the mechanism under `run`, its output taken apart; generators are stood in for."""
@@ -53,7 +55,9 @@ def _hint(error: Exception, mechanism: Callable[..., Any], params: Mapping[str, 
     unset = left_at_none(mechanism, params) if "'NoneType' object" in str(error) else []
     if unset:
         return f"; its parameter {unset[0]} is None unless it is given: pass {unset[0]}=numpy.random.default_rng()"
-    return _HINT if "Dist" in str(error) else ""
+    if "Dist" not in str(error):
+        return ""
+    return _NO_LIST if "iterable" in str(error) or "len()" in str(error) else _HINT
 
 
 def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:

@@ -54,8 +54,8 @@ def _with_kinks(y: Floats, own: Sequence[Piece]) -> Floats:
     if not edges:
         return y
     first, last = math.floor(min(edges)), math.ceil(max(edges))
-    low, high = (float(y[0, 0]), float(y[-1, 0])) if len(y) else (math.inf, first - 1.0)
-    below = np.arange(first - _MARGIN, min(low, last + _MARGIN + 1)) if first < low else np.empty(0)
+    low, high = (float(y[0, 0]), float(y[-1, 0])) if len(y) else (last + _MARGIN + 1.0, math.inf)
+    below = np.arange(first - _MARGIN, low) if first < low else np.empty(0)
     above = np.arange(high + 1, last + _MARGIN + 1) if last > high else np.empty(0)
     if below.size + above.size > MOST_POINTS:
         raise BudgetExceeded(f"an output with {last - first:.3g} points; at most {MOST_POINTS} are listed")
