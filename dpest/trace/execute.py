@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.errors import BudgetExceeded, DpestError, MechanismRaised, NoText
 from dpest.inputs.shown import brief, raised
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.open_arrays import opened_data
 from dpest.lang.generators.swap import left_at_none, standing_in, stood_in_for
+from dpest.lang.not_plain import TEXT
 from dpest.numerics.setting import Setting
 from dpest.trace.outputs import Flat, flatten
 
@@ -43,6 +44,8 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
     except RecursionError as error:
         raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
     except Exception as error:
+        if "format: a real number is required, not Dist" in str(error):  # "%d" % value
+            raise NoText(TEXT) from error
         name = getattr(mechanism, "__name__", "the mechanism")
         hint = _hint(error, mechanism, params)
         raise MechanismRaised(f"{name} raised {raised(error)} (on the input {brief(data)}){hint}") from error

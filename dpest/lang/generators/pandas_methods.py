@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def pandas_places() -> Iterator[tuple[Place, Any]]:
     if pandas is None:
         return
     for name, new in _METHODS.items():
-        for kind in (pandas.Series, pandas.DataFrame):
+        for kind in (pandas.Series,) if name in _OF_COLUMNS else (pandas.Series, pandas.DataFrame):
             cls = next((c for c in kind.__mro__ if name in vars(c)), None)
             if cls is not None:
                 real = vars(cls)[name]
@@ -32,29 +33,37 @@ def _standing_for(real: Any, new: Callable[..., Any]) -> Any:
     @functools.wraps(real)
     def method(self: Any, *args: Any, **options: Any) -> Any:
         inside = [self] if self.ndim == 1 else [column for _, column in self.items()]
-        if RUN.get() is None or "axis" in options or not any(is_random(x.to_numpy()) for x in inside):
+        if RUN.get() is None or not _takes(new, args, options) or not any(is_random(x.to_numpy()) for x in inside):
             return real(self, *args, **options)
         if self.ndim == 1:
             return new(self, *args, **options)
-        if args and isinstance(args[0], dict):  # a type for each column, which pandas asks for one by one
-            return real(self, *args, **options)
-        return self.apply(lambda column: getattr(column, real.__name__)(*args, **options))
+        return self.apply(getattr(type(inside[0]), real.__name__), args=args, **options)
 
     return method
+
+
+def _takes(new: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether a stand-in knows these options; a table gives those for each column (a dict) to the columns itself."""
+    try:
+        inspect.signature(new).bind(None, *args, **options)
+    except TypeError:
+        return False
+    return not any(isinstance(x, Mapping) or np.ndim(x) for x in (*args, *options.values()))
 
 
 def _like(column: Any, values: Any) -> Any:
     return type(column)(np.asarray(values, dtype=object), index=column.index, name=column.name)
 
 
-def _reduced(name: str, **always: Any) -> Callable[..., Any]:
-    def reduce(column: Any, **options: Any) -> Any:
-        return getattr(np, name)(column.dropna().to_numpy(), **{**always, **options})
-
-    return reduce
+def _reduced(name: str) -> Callable[..., Any]:
+    return lambda column: getattr(np, name)(column.dropna().to_numpy())
 
 
-def _astype(column: Any, dtype: Any, **_: Any) -> Any:
+def _spread(name: str) -> Callable[..., Any]:
+    return lambda column, ddof=1: getattr(np, name)(column.dropna().to_numpy(), ddof=ddof)
+
+
+def _astype(column: Any, dtype: Any, copy: Any = None, errors: str = "raise") -> Any:
     return _like(column, opened(column.to_numpy()).astype(dtype))
 
 
@@ -62,7 +71,7 @@ def _round(column: Any, decimals: int = 0) -> Any:
     return _like(column, np.round(column.to_numpy(), decimals))
 
 
-def _clip(column: Any, lower: Any = None, upper: Any = None, **_: Any) -> Any:
+def _clip(column: Any, lower: Any = None, upper: Any = None) -> Any:
     return _like(column, np.clip(column.to_numpy(), lower, upper))
 
 
@@ -78,9 +87,10 @@ def _label_of(name: str) -> Callable[..., Any]:
     return lambda column: column.index[int(getattr(np, name)(column.to_numpy()))]
 
 
+_OF_COLUMNS = ("nlargest", "nsmallest")  # a table orders its rows by a column
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: _reduced(name) for name in ("mean", "median", "max", "min")},
-    **{name: _reduced(name, ddof=1) for name in ("std", "var")},
+    **{name: _spread(name) for name in ("std", "var")},
     "astype": _astype,
     "round": _round,  # a table leaves columns of objects as they are
     "clip": _clip,

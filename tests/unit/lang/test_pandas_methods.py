@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import dpest
+from dpest.errors import MechanismRaised
 
 LEFT, RIGHT = pd.Series([1.0, 2.0, 4.0], index=list("abc")), pd.Series([1.0, 3.0, 4.0], index=list("abc"))
 
@@ -66,6 +67,21 @@ def test_it_loses_what_the_same_mechanism_on_arrays_loses(name: str) -> None:
     with_pandas, with_arrays = map(exact, PAIRS[name])
     assert with_pandas.epsilon == pytest.approx(with_arrays.epsilon, rel=1e-6)
     assert max(with_pandas.lower, with_arrays.lower) <= min(with_pandas.upper, with_arrays.upper)
+
+
+@pytest.mark.parametrize("options", [{"keep": "all"}, {"keep": "last"}])
+def test_options_that_are_not_known_here_are_left_to_pandas(options: Any) -> None:
+    with pytest.raises(MechanismRaised, match="dtype object"):
+        exact(lambda c: noisy(c).nlargest(2, **options).index.tolist())
+    with pytest.raises(MechanismRaised, match="dtype object"):
+        exact(lambda c: pd.DataFrame({"n": noisy(c)}).nlargest(2, "n").index.tolist())
+
+
+def test_bounds_with_labels_of_their_own_are_aligned_by_pandas() -> None:
+    bounds = pd.Series([4.0, 2.0, 1.0], index=list("cba"))
+    found = exact(lambda c: noisy(c).clip(upper=bounds).to_dict())
+    # Closed form: "b" is cut off at 2, where its noise has density e^-|y - 2| below and mass above; every y tells at most 1.
+    assert found.epsilon == pytest.approx(1.0, rel=1e-9)
 
 
 def test_the_mean_of_a_column_is_a_third_of_its_sum() -> None:
