@@ -50,10 +50,13 @@ def integral_tail(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
         return None
     limit = _loosened(f, ray)
     if limit is None:
+        running = _running(f, ray, tail)  # first: its constants are closed forms, not an integral's value at one place
+        if running is not None:
+            return running
         carried = sliding_tail(f, ray)
         if carried is not None:
             return _grown(f, carried, f.law.error + _ROUNDING * (1 + abs(carried.constant)), ray)
-        return _running(f, ray, tail) or _alike(f, ray, tail)
+        return _alike(f, ray, tail)
     moving = [g for g in limit.factors if ray.variable in g.scope]
     if not moving and not limit.scope:
         value, error = limit.log({})

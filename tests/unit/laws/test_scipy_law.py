@@ -143,3 +143,14 @@ def test_heavy_tails_that_end_before_doubles_do_are_not_refused() -> None:
     larger = Component((law,), frozenset({(above, 1)}), frozenset(), frozenset(), 0)
     log, error = eliminate(larger).log(np.empty((1, 0)))
     assert abs(log[0] - math.log(0.5)) <= error[0] < 1e-11
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("x", [0.7, 3.0, 10.0, 30.0])
+def test_how_much_the_rounding_of_a_place_matters(x: float, spread: float) -> None:
+    """The slope of ln f is 2 / x - x of Maxwell's law and 1 / x - x of Rayleigh's, at spread 1."""
+    for frozen, order in ((stats.maxwell(scale=spread), 2), (stats.rayleigh(scale=spread), 1)):
+        law = from_frozen(frozen)[1]
+        assert isinstance(law, Continuous)
+        truth = abs(order / x - x) / spread
+        assert truth <= law.slope(np.array(x * spread)) <= 20 * (1 + truth) / min(spread, 1.0)
