@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpest.errors import NotCovered
+import dpest
+from dpest.errors import BudgetExceeded, NotCovered
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Bound, Density, Indicator, Integral
 from dpest.exact.inference.ratio import BoundedDraw, Chart
-from dpest.exact.loss import compared, parts, proved, ratio
+from dpest.exact.loss import compared, parts, points, proved, ratio
 from dpest.exact.loss.cover import Cell
 from dpest.exact.loss.direction_search import _DirectionSearch
 from dpest.exact.loss.last_step import _Side, _Step
@@ -78,19 +79,71 @@ def from_on(edge: float, side: int) -> Piece:
 @pytest.mark.parametrize("edges", [(), (3.0,), (-200.0,), (150.5,), (-300.0, 80.25), (-40.0, 40.0), (20.0, 400.0)])
 @pytest.mark.parametrize("window", [(-10, 10), (30, 35), (-400, 500), None])
 def test_points_lie_around_every_place_where_a_piece_begins_or_ends(edges: tuple[float, ...], window: Any) -> None:
-    """Beyond the points on either side, every whole number up to the outermost such place, and some more: there are no gaps."""
+    """Every whole number from the points that are looked at anyway to beyond each such place: there are no gaps."""
     given = np.arange(window[0], window[1] + 1.0) if window else np.empty(0)
     own = [from_on(e, side) for e, side in zip(edges, itertools.cycle((1, -1)), strict=False)]
-    found = _with_kinks(given[:, None], own)[:, 0]
-    wanted = set(given)
-    if edges:
-        first, last = math.floor(min(edges)), math.ceil(max(edges))
-        low, high = window or (last + _MARGIN + 1, math.inf)
-        wanted |= set(np.arange(first - _MARGIN, low, dtype=float)) if first < low else set()
-        wanted |= set(np.arange(high + 1, last + _MARGIN + 1, dtype=float)) if last > high else set()
-    assert list(found) == sorted(wanted)
-    mirrored = [from_on(-e, -side) for e, side in zip(edges, itertools.cycle((1, -1)), strict=False)]
-    assert list(-_with_kinks(-given[::-1, None], mirrored)[::-1, 0]) == list(found)
+    found, gaps = _with_kinks(given[:, None], own)
+    wanted = {*given, *(x for e in edges for x in (math.floor(e) - _MARGIN, math.ceil(e) + _MARGIN))}
+    assert not gaps
+    assert list(found[:, 0]) == (list(np.arange(min(wanted), max(wanted) + 1)) if wanted else [])
+
+
+def test_gaps_that_are_too_wide_are_told_by_where_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest gaps below are filled while points last; of the others, the point before and the side are told."""
+    window = np.arange(-5.0, 6.0)[:, None]
+    own = [from_on(e, 1) for e in (-1e12, -1000.0, 700.0, 2.0**31)]
+    monkeypatch.setattr(points, "MOST_POINTS", 1200)
+    found, gaps = _with_kinks(window, own)
+    m = _MARGIN
+    assert gaps == [(-1000.0 - m, -1), (-5.0, -1), (700.0 + m, 1)]
+    assert {-1e12 - m, -1e12 + m, -1000.0, 700.0 + m, 2.0**31 + m} <= set(found[:, 0])
+    assert set(np.arange(6.0, 700.0)) <= set(found[:, 0])
+    with pytest.raises(BudgetExceeded, match="1200 are listed"):
+        _with_kinks(window, [from_on(2.0**60, 1)])
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("far", [2**31, 10**12])
+def test_numbers_far_out_that_a_program_asks_for(side: int, far: int) -> None:
+    """A guard against numbers that do not fit into 32 bits: the loss stays that of a mixture of two geometric laws."""
+
+    def mechanism(x: int, guarded: bool) -> Any:
+        k = x + (dpest.geometric(1.0) if dpest.bernoulli(0.5) else dpest.geometric(2.0))
+        return "too large" if guarded and side * k > far else k
+
+    plain, found = (dpest.estimate(mechanism, (0, 1), guarded=g, method="exact") for g in (False, True))
+
+    def log_mass(k: int) -> float:
+        return math.log(sum((1 - math.exp(-1 / b)) / (1 + math.exp(-1 / b)) * math.exp(-abs(k) / b) for b in (1.0, 2.0)))
+
+    truth = max(abs(log_mass(k) - log_mass(k - 1)) for k in range(-200, 200))
+    for r in (plain, found):
+        assert r.lower <= truth + 1e-12
+        assert truth <= r.upper + 1e-12
+        assert r.upper - r.lower <= 1e-9
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_gap_is_bounded_by_what_laws_declare(side: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mixtures whose ratio is largest between the window and a place beyond it where one of them ends (oracle: points)."""
+    monkeypatch.setattr(points, "MOST_POINTS", 3000)
+
+    def mechanism(x: int) -> Any:
+        k = dpest.geometric(2.0) if dpest.bernoulli(1 - math.exp(-30)) else 3 * x + dpest.geometric(3.0)
+        return "far" if side * k > 10**6 else k
+
+    def log_mass(x: int, k: int) -> float:
+        own = [math.log1p(-math.exp(-30)) + log_geometric(2.0, k), -30 + log_geometric(3.0, k - 3 * x)]
+        return float(np.logaddexp(*own))
+
+    def log_geometric(b: float, k: int) -> float:
+        return math.log(-math.expm1(-1 / b) / (1 + math.exp(-1 / b))) - abs(k) / b
+
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    truth = max(abs(log_mass(0, k) - log_mass(1, k)) for k in range(-2000, 2000))
+    assert truth > 0.9
+    assert found.lower <= truth + 1e-9
+    assert truth <= found.upper + 1e-9
 
 
 # -- places where densities vanish -------------------------------------------------------------------------------------

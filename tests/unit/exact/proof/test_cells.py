@@ -127,6 +127,20 @@ def test_rows_contradict_each_other_where_a_linear_program_says_so(size: int) ->
     assert 2 <= sum(told) <= 78
 
 
+def test_the_tightest_of_equal_conditions_contradicts() -> None:
+    """v > -1, v >= 1 and v > 0 with -v >= c: the second decides, without a linear program, wherever it stands."""
+    lower = [row(1, True, x=1), row(-1, x=1), row(0, True, x=1)]
+    for order in itertools.permutations(lower):
+        for bound, contradicts in ((0.75, True), (1, False), (0, True), (2, False)):
+            above = row(bound, x=-1)
+            for rows in ([*order, above], [above, *order], [order[0], above, *order[1:]]):
+                assert (contradiction(rows, ()) is not None) == contradicts
+        assert contradiction([*order, row(1, True, x=-1)], ()) is not None
+    strict = [row(-1, x=1), row(-1, True, x=1)]
+    for rows in (strict, strict[::-1]):
+        assert contradiction([*rows, row(1, x=-1)], ()) is not None
+
+
 # -- regions put together ----------------------------------------------------------------------------------------------
 
 HALVES = [region(row(0, v=1)), region(row(0, True, v=-1))]

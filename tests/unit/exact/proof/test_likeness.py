@@ -98,16 +98,16 @@ def told_by(condition, order, constant=1.0):
 def test_the_draws_of_one_condition_are_told_by_their_coefficients_and_laws():
     """Whatever their numbers are; another sign, law or coefficient, or another constant, is another pair."""
     likenesses = Likenesses()
-    keys = {
-        (i, constant): {
-            likenesses.key(told_by(condition, order, constant), told_by(condition, order, 0.0))
-            for order in (("s", *rest) for rest in itertools.permutations("abc"))
-            for condition in ([form] if i else ALIKE)
+    forms = [(form, constant) for form in (ALIKE, *([x] for x in OTHERS)) for constant in (1.0, -1.0)]
+    keys, first = [], []
+    for alike, constant in forms:
+        own = {
+            order: {likenesses.key(told_by(x, order, constant), told_by(x, order, 0.0)) for x in alike}
+            for order in itertools.permutations("abcs")
         }
-        for i, form in enumerate([ALIKE[0], *OTHERS])
-        for constant in (1.0, -1.0)
-    }
-    assert all(None not in own for own in keys.values())
-    assert [len(keys[0, constant]) for constant in (1.0, -1.0)] == [1, 1]
-    for one, other in itertools.combinations(keys.values(), 2):
+        assert all(None not in x for x in own.values())
+        keys.append(set().union(*own.values()))
+        first.append(set().union(*(x for order, x in own.items() if order[0] == "s")))
+    assert [len(x) for x in first[:2]] == [1, 1]  # the released draw leads: one scale, and one sign, for every order
+    for one, other in itertools.combinations(keys, 2):
         assert not one & other
