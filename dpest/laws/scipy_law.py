@@ -24,6 +24,7 @@ from dpest.numerics.quadrature import integrate
 from dpest.numerics.rationals import Rational, exact
 
 _ERROR = 1e-12  # relative, of scipy's densities and distribution functions
+_SECANT = 1e-3  # of a law's scale, how far apart slopes are taken: far above rounding, and no law of scipy turns within it
 _LEAST = -600.0  # ln of the smallest probability that scipy's plain distribution functions still hold
 _NEGLIGIBLE = -30.0  # ln of a mass below scipy's own error: tails that are heavier where squares of doubles overflow are refused
 _MOST_POINTS = 200_000
@@ -239,8 +240,16 @@ class ScipyContinuous(_Standard, Continuous):
 
     def slope(self, x: Floats) -> Floats:
         if self.nu is None:
-            return super().slope(x)
+            return np.maximum(super().slope(x), self._secant(x))
         return np.asarray((self.nu + 1) * np.abs(x) / (self.nu * self.spread**2 + np.square(x)))
+
+    def _secant(self, x: Floats) -> Floats:
+        """The steeper of two secants beside x: where ln f is concave its slope lies between them. 0 where a density ends."""
+        aside = _SECANT * self.scale
+        with np.errstate(invalid="ignore"):
+            here, below, above = (self.log_density(x + d) for d in (0.0, -aside, aside))
+            steeper = np.maximum(np.abs(here - below), np.abs(above - here)) / aside
+        return np.where(np.isfinite(steeper), steeper, 0.0)
 
     def asymptote(self, side: int) -> Asymptote | None:
         found = None if self.identity else scipy_tails.right_tail(self.name, self.shapes, side)
