@@ -182,6 +182,8 @@ def _few_or_together(
                 raise
             refusal = error
     chain = LaterChain(program, limits, checks, (forks.looped or forks.repeats) and sides is Sides.AS_NEEDED)
+    if sides is Sides.AS_NEEDED and (found := chain.on_points(FEW_PATHS)) is not None:
+        return as_trace(found)
     try:
         if sides is Sides.TOGETHER or rewritten():
             begin, search = time.perf_counter(), _PathSearch(limits, together=True)
