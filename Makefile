@@ -15,6 +15,7 @@ OUT ?= out
 PROGRAMS ?= 10000
 MODULES ?=
 MUTANTS ?= 14
+WORKERS ?= 2
 SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
 
 help: ## Show this list
@@ -45,8 +46,8 @@ soundness: $(TESTS_READY) ## Run 10,000 random programs against their oracles an
 coverage: $(TESTS_READY) ## Ask about published mechanisms as they stand and write docs/coverage.md (minutes)
 	$(BIN)/python -m benchmarks.coverage --write
 
-mutants: $(TESTS_READY) ## Mutation testing of the modules that decide, integrate and bound (MODULES=..., MUTANTS=14 each; an hour)
-	$(BIN)/python benchmarks/mutants.py $(MODULES) --sample $(MUTANTS) --out $(OUT)
+mutants: $(TESTS_READY) ## Mutation testing of the modules that decide, integrate and bound (MODULES=..., MUTANTS=14 each, WORKERS=2; hours)
+	$(BIN)/python benchmarks/mutants.py $(MODULES) --sample $(MUTANTS) --workers $(WORKERS) --out $(OUT)
 
 check: $(TESTS_READY) ## Lint, type-check and check the layers
 	$(BIN)/ruff check .

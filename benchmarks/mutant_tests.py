@@ -1,6 +1,6 @@
 """The tests that reach a function, and what they say about a mutant of it.
 
-All tests are collected once, in one process. Each mutant then gets a fork of that process, which exchanges the code of one
+A process collects all tests once. Each mutant then gets a fork of that process, which exchanges the code of one
 function and runs the tests that reach the function, the quickest first, until one fails. Changes outside of functions
 (constants, defaults) cannot be exchanged in a running process; they are written into the copy of the project and tried in a
 process of their own.
@@ -33,8 +33,8 @@ import mutating
 import pytest
 from _pytest.runner import runtestprotocol
 
-# A test that needs longer than this on unchanged code is not used: others that reach the same function are quicker.
-SLOWEST = 1.5
+# A test that needs longer than this under the watch of the calls, on unchanged code, is not used: it would be most of a run.
+SLOWEST = 6.0
 # Seconds of processor time for a mutant beyond four times what its tests need on unchanged code; running out counts as killed.
 SPARE = 10.0
 # The same in seconds on the clock, as a multiple: other work on the machine is not the mutant's fault.
@@ -55,19 +55,9 @@ class Tried:
 
 @dataclass
 class Reach:
-    """Which functions each test runs, and how long it takes; kept in a file, since finding out takes as long as the tests."""
+    """Which functions each test runs, and how long it takes."""
 
-    path: Path
     tests: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.path.exists():
-            self.tests = json.loads(self.path.read_text(encoding="utf-8"))
-
-    def save(self) -> None:
-        """Writes the file."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps(self.tests), encoding="utf-8")
 
     def of(self, module: str, function: str) -> list[str]:
         """The tests that reach a function (or, without one, anything of the module), the quickest first."""
@@ -97,27 +87,21 @@ class Laboratory:
         hypothesis.settings.load_profile("mutants")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Learns what the new tests reach, then does the work."""
+        """Does the work with the collected tests."""
         self.items = {item.nodeid: item for item in session.items}
         self._functions = _functions(self.root)
-        self._learn()
         self.work(self)
         return True
 
-    def _learn(self) -> None:
-        """Runs each test that is new, or whose file has changed, under a watch of the functions that it calls."""
-        stamps = {f: mutating.digest_of(self.root / f) for f in {n.partition("::")[0] for n in self.items}}
-        known = {n: t for n, t in self.reach.tests.items() if t["file"] == stamps.get(n.partition("::")[0], t["file"])}
-        self.reach.tests = known
-        new = [n for n in self.items if n not in known]
-        for k, name in enumerate(new):
+    def learned(self) -> dict[str, dict[str, Any]]:
+        """What each collected test reaches: it is run under a watch of the functions that it calls."""
+        out = {}
+        for name in self.items:
             told = _forked(lambda name=name: self._watched(name), SLOWEST, patience=3.0)
             ok, took, reached = told if told is not None else (False, SLOWEST, [])
-            stamp = stamps[name.partition("::")[0]]
-            known[name] = {"ok": ok, "seconds": round(took, 3), "reached": reached, "file": stamp}
-            if k % 100 == 99 or k == len(new) - 1:
-                self.reach.save()
-                print(f"  reach of {k + 1} of {len(new)} tests", flush=True)
+            file = mutating.digest_of(self.root / name.partition("::")[0])
+            out[name] = {"ok": ok, "seconds": round(took, 3), "reached": reached, "file": file}
+        return out
 
     def _watched(self, name: str) -> tuple[bool, float, list[str]]:
         """Whether a test passes, its seconds of processor time, and the functions of the package that it runs."""

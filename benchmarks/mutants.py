@@ -1,24 +1,23 @@
 """Mutation testing of the modules that decide, integrate and bound: small changes of the code, and the tests that should notice.
 
-    python benchmarks/mutants.py                                     # every module, 14 mutants each, seed 1 (about an hour)
+    python benchmarks/mutants.py --workers 16                        # every module, 14 mutants each, seed 1
     python benchmarks/mutants.py dpest/numerics/binomial.py --sample 60
     python benchmarks/mutants.py --survivors --budget 60             # the survivors again, with more tests
     python benchmarks/mutants.py --write                             # docs/mutants.md from the results so far
 
-The project is copied to a temporary folder, so that the working tree stays as it is. Results are written to a file as they come,
+The project is copied to temporary folders, so that the working tree stays as it is. Results are written to a file as they come,
 and a run goes on where the last one ended; a function that has changed since is tried again. Needs Linux (forks).
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -71,34 +70,9 @@ GROUPS = {
 MODULES = {
     f"dpest/{room}/{name}.py": group for group, rooms in GROUPS.items() for room, names in rooms.items() for name in names.split()
 }
-_ENGINE = (
-    "tests/unit/trace",
-    "tests/unit/laws",
-    "tests/unit/exact/inference",
-    "tests/unit/exact/loss",
-    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests/unit/exact").glob("test_*.py"))),
-)
-# Quick tests of each room, by the start of a module's path: the first that fits. What a test reaches is measured, not guessed.
-TESTS = {
-    "numerics/ranges": _ENGINE,
-    "numerics/elementary": ("tests/unit/numerics", *_ENGINE),
-    "numerics/": ("tests/unit/numerics",),
-    "curves/fibres": ("tests/unit/curves", "tests/unit/exact/test_steps_on_noisy_values.py"),
-    "curves/": ("tests/unit/curves",),
-    "exact/proof/": ("tests/unit/exact/proof",),
-    "sampling/": tuple(
-        f"tests/unit/sampling/test_{name}.py"
-        for name in ("common_noise", "audit", "statement", "conclude", "cell_sets", "dependence", "repeats")
-    ),
-    "": _ENGINE,
-}
-# What these test is slow, or belongs to another room.
-LEFT_OUT = (
-    "tests/unit/trace/test_against_program.py",
-    "tests/unit/trace/test_rounds.py",
-    "tests/unit/exact/loss/test_profile.py",
-    "tests/unit/exact/loss/test_random_lines.py",
-)
+# The tests that a mutant may be given: all that ask the engine for numbers. Those of texts, pages and commands are left out.
+TESTS = ("tests/unit", "tests/regressions", "tests/properties", "tests/contracts", "tests/oracles", "tests/statistics")
+TESTS += ("tests/test_tiny.py",)
 COPIED = ("dpest", "tests", "benchmarks", "docs", "examples", "pyproject.toml", "Makefile", "CHANGELOG.md")
 COPIED += ("README.md", "README.ja.md")
 
@@ -134,51 +108,39 @@ class Results:
 
 
 def experiment(todo: list[mutating.Mutant], results: Results, options: argparse.Namespace) -> None:
-    """Tries mutants in a copy of the project."""
-    import pytest
-    from mutant_tests import Laboratory, Reach
+    """Tries mutants in copies of the project, one for each process."""
+    import mutant_workers
 
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        there = Path(folder).resolve() / "project"
-        there.mkdir()
-        for name in COPIED:
-            source = ROOT / name
-            if source.is_dir():
-                shutil.copytree(source, there / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
-            elif source.exists():
-                shutil.copy2(source, there / name)
-        os.chdir(there)
-        sys.path.insert(0, str(there))
-        os.environ["PYTHONPATH"] = str(there)
-        reach = Reach(options.out / "mutants_reach.json")
-        for tests, batch in _batches(todo, options.tests).items():
-            work = functools.partial(_try_all, batch, results, options)
-            quiet = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={folder}/tmp"]
-            others = [f"--ignore={name}" for name in LEFT_OUT]
-            pytest.main([*quiet, *others, *(t for t in tests if Path(t).exists())], plugins=[Laboratory(there, reach, work)])
+        copies = [_copied(Path(folder).resolve() / str(k)) for k in range(min(options.workers, len(todo)))]
+        reach = mutant_workers.learned(copies, _test_files(options.tests or TESTS), options.out / "mutants_reach.json")
+        start, killed = time.perf_counter(), 0
+        for k, (mutant, told) in enumerate(mutant_workers.tried(copies, reach, todo, options.budget), 1):
+            results.put(mutant, {**asdict(told), "seed": options.seed})
+            killed += told.killed
+            if options.verbose or not told.killed:
+                said = f"{f'killed by {told.by}' if told.killed else 'survived'} ({told.tests} tests, {told.seconds} s)"
+                print(f"{said}  {mutant.module}:{mutant.line}  {mutant.what}", flush=True)
+            if k % 20 == 0:
+                print(f"  {k} of {len(todo)} tried, {killed} killed, {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def _batches(todo: list[mutating.Mutant], tests: list[str]) -> dict[tuple[str, ...], list[mutating.Mutant]]:
-    """The mutants by the tests that they are given."""
-    out: dict[tuple[str, ...], list[mutating.Mutant]] = {}
-    for m in todo:
-        own = next(t for room, t in TESTS.items() if m.module.startswith(f"dpest/{room}"))
-        out.setdefault(tuple(tests) or own, []).append(m)
-    # Changes outside of functions need a process each: they come last.
-    return {key: sorted(batch, key=lambda m: not m.function) for key, batch in out.items()}
+def _copied(there: Path) -> Path:
+    """A copy of the project in a new folder."""
+    there.mkdir()
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, there / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+        elif source.exists():
+            shutil.copy2(source, there / name)
+    return there
 
 
-def _try_all(todo: list[mutating.Mutant], results: Results, options: argparse.Namespace, laboratory: Any) -> None:
-    start, killed = time.perf_counter(), 0
-    for k, mutant in enumerate(todo, 1):
-        told = laboratory.tried(mutant, options.budget)
-        results.put(mutant, {**asdict(told), "seed": options.seed})
-        killed += told.killed
-        if options.verbose or not told.killed:
-            said = f"{f'killed by {told.by}' if told.killed else 'survived'} ({told.tests} tests, {told.seconds} s)"
-            print(f"{said}  {mutant.module}:{mutant.line}  {mutant.what}", flush=True)
-        if k % 20 == 0:
-            print(f"  {k} of {len(todo)} tried, {killed} killed, {time.perf_counter() - start:.0f} s", flush=True)
+def _test_files(names: Sequence[str]) -> list[str]:
+    """The files of tests in these files and folders, by their paths from the root."""
+    found = [[ROOT / name] if name.endswith(".py") else sorted((ROOT / name).rglob("test_*.py")) for name in names]
+    return [str(path.relative_to(ROOT)) for paths in found for path in paths]
 
 
 def main() -> None:
@@ -204,8 +166,9 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", nargs="*", help="paths from the root of the project; all that are listed here by default")
-    parser.add_argument("--tests", nargs="+", default=[], help="test files or folders that may notice; by default a table")
-    parser.add_argument("--budget", type=float, default=8.0, help="seconds of tests (on unchanged code) for one mutant")
+    parser.add_argument("--tests", nargs="+", default=[], help="test files or folders that may notice; by default the engine's")
+    parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests (on unchanged code) for one mutant")
+    parser.add_argument("--workers", type=int, default=2, help="processes that try mutants side by side")
     parser.add_argument("--sample", type=int, default=14, help="how many mutants of each module to try, at random; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--survivors", action="store_true", help="try survivors again, after new tests or with a larger budget")

@@ -16,6 +16,7 @@ from benchmarks.coverage import (
     linear,
     local,
     noise,
+    notebooks,
     numeric,
     proportions,
     rounds,
@@ -24,6 +25,8 @@ from benchmarks.coverage import (
     sketches,
     statistic,
     steps,
+    tables,
+    teaching,
     thresholds,
 )
 from benchmarks.coverage.case import Case
@@ -48,6 +51,9 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "In the idiom of libraries": libraries.CASES,
     "Samplers and sketches": sketches.CASES,
     "Steps, intervals and shares": steps.CASES,
+    "As it is taught": teaching.CASES,
+    "In notebooks": notebooks.CASES,
+    "Tables": tables.CASES,
     "Broken on purpose": broken.CASES,
 }
 

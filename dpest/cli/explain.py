@@ -37,7 +37,7 @@ def command(as_json: bool, **options: Any) -> None:
         return
     words = "has conditions that cannot be traced" if found is None else dependence_text(found)
     click.echo(f"{asked.target.name} on the input {brief(data)}\n{words}")
-    click.echo(f"method {result.method}: {result.reason}")
+    click.echo(f"method {result.reason if result.method == 'exact' else f'{result.method}: {result.reason}'}")
 
 
 def _traced(asked: Asked, data: Any) -> Dependence | None:

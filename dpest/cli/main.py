@@ -97,6 +97,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             status = cli.main(args=args, prog_name="dpest", standalone_mode=False, color=_colour())
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted: there is no answer", INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return WRONG_USE
     except click.ClickException as error:
         return _say(_wrong_use(error), WRONG_USE)
     except DpestError as error:

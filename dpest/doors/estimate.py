@@ -158,7 +158,15 @@ def _exactly(
     from dpest.exact.answer import estimate_exactly
 
     with counted_effort() as effort:
-        found = estimate_exactly(mechanism, pairs, params, patient=patient)
+        try:
+            found = estimate_exactly(mechanism, pairs, params, patient=patient)
+        except ExactRefused as refusal:
+            from dpest.exact.atoms import shown_by_atoms
+
+            shown = shown_by_atoms(mechanism, pairs, params, str(refusal))
+            if shown is None:
+                raise
+            return shown
     if effort.work <= _LONG_WORK:
         found = _bounded(found, mechanism, pairs, params)
     line = over_all_inputs(mechanism, pairs, params, adjacency, found.epsilon)

@@ -153,7 +153,7 @@ def _estimate(
         confidence=None,
         pair=worst.pair,
         witness=worst.witness,
-        reason=_reason(paths, comparison),
+        reason=_reason(paths, comparison, any(map(_shares_noise, seen))),
         pairs=tuple(p for p, _ in found),
         mechanism=getattr(mechanism, "__name__", "mechanism"),
         seconds=time.perf_counter() - start,
@@ -184,7 +184,7 @@ def about_noise(traces: Sequence[Trace]) -> Iterator[str]:
             "a uniform number is looked up in a table of cumulative probabilities, which miss 1 by "
             f"{rounded_off:.2g}, by rounding: what the program does above the last of them is left out"
         )
-    if not any(path.drawn or path.conditions or any(path.draws) for t in traces for path in t.paths):
+    if not any(t.seeded or path.drawn or path.conditions or any(path.draws) for t in traces for path in t.paths):
         yield "the mechanism made no draw: its output is the same in every run, and tells inputs apart wherever it differs"
 
 
@@ -272,12 +272,24 @@ def _witness(pair: Pair, loss: Loss, left: bool) -> Witness | None:
     return Witness(pair, direction, event.words, event.measure, *logs, limit=event.limit, supremum=loss.value)
 
 
-def _reason(paths: int, comparison: Comparison) -> str:
+def _reason(paths: int, comparison: Comparison, shared: bool) -> str:
     groups = sum(len(b.groups) for b in comparison.buckets)
     return (
         f"exact: {_counted(paths, 'path')} through the program, {_counted(len(comparison.buckets), 'shape')} of output in "
-        f"{_counted(groups, 'independent group')}; shared noise is integrated out"
+        f"{_counted(groups, 'independent group')}{'; shared noise is integrated out' if shared else ''}"
     )
+
+
+def _shares_noise(traced: Trace) -> bool:
+    """Whether a draw is in several conditions or outputs of a path."""
+    for path in traced.paths:
+        met: set[int] = set()
+        for draws in (*([d for d, _ in c.terms] for c in path.conditions), *path.draws):
+            ids = set(map(id, draws))
+            if ids & met:
+                return True
+            met |= ids
+    return False
 
 
 def _counted(n: int, name: str) -> str:

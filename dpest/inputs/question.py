@@ -17,6 +17,8 @@ from dpest.inputs.pairs import Pair, as_pairs, is_real, pattern_pairs
 ADJACENCIES = ("linf", "l1", "monotone", "replace", "add_remove")
 AUDIT = "`dpest audit` (dpest.audit in Python) bounds the loss of the program as it stands, as a black box"
 
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)  # parameters that can be given by name
+
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """The name that was probably meant, as the end of a message; nothing where none is close."""
@@ -114,13 +116,20 @@ def check_pairs(pairs: Any, n: Any, adjacency: str, call: str) -> list[Pair]:
             f"no inputs to compare: give a pair, as in {call}(mechanism, (D, D')), a list of pairs, or n=10 for the input "
             "patterns"
         )
-    return pattern_pairs(n, adjacency)
+    if adjacency in ADJACENCIES[2:]:
+        raise UnknownName(
+            f"the input patterns are adjacent as \"l1\" or \"linf\": for {adjacency!r} give a pair, or ask about all inputs with "
+            f"dpest.prove(mechanism, n={n!r}, adjacency={adjacency!r})"
+        )
+    return pattern_pairs(n, one_of("adjacency", adjacency, ("l1", "linf")))
 
 
 def check_mechanism(mechanism: Any) -> None:
     """Something that can be called, and that returns its output when it is."""
     if not callable(mechanism):
-        raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}")
+        gallery = "algorithms of the gallery are dpest.algorithms.svt1 and its like"
+        instead = gallery if isinstance(mechanism, str) else "give the function itself, `mechanism`, not `mechanism(data)`"
+        raise InvalidInput(f"the mechanism must be a function of its input, got {mechanism!r}; {instead}")
     if inspect.iscoroutinefunction(mechanism):
         raise InvalidInput("the mechanism is an async function, whose output is a coroutine: write it with a plain def")
 
@@ -138,6 +147,13 @@ def check_call(
         signature.bind(data, **parameters, **dict.fromkeys(supplied))
     except TypeError as error:
         name = getattr(mechanism, "__name__", "the mechanism")
+        unset = [p.name for p in [*signature.parameters.values()][1:] if p.default is p.empty and p.kind in _NAMED]
+        unset = [x for x in unset if x not in parameters and x not in supplied]
+        if unset and str(error).startswith("missing") and "self" not in signature.parameters:
+            raise InvalidInput(
+                f"{name}{signature} needs {unset[0]}: give it as a keyword of the question, {unset[0]}=..., on the command line "
+                f"--param {unset[0]}=...{_meant(signature, parameters, door)}{_generator(signature)}"
+            ) from None
         raise InvalidInput(
             f"{name}{signature} cannot be called as {name}(data{''.join(f', {k}=...' for k in parameters)}): {error}; it must "
             f"take its input first, and its parameters as keywords{_meant(signature, parameters, door)}{_generator(signature)}"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import FrameType
 from typing import Any
 
-from dpest.errors import NoText, RandomTruth, UnsupportedOperation
+from dpest.errors import NoText, RandomTruth
 from dpest.lang.run import RUN
 
 _KEEP = (
@@ -40,7 +40,10 @@ def _is_stored(frame: FrameType) -> bool:
 
 
 class NotPlain:
-    """Refuses to be a plain number, an index, a sequence and, inside a mechanism, text or a key."""
+    """Refuses to be a plain number, an index and, inside a mechanism, text or a key.
+
+    It has no `__iter__` and no `__len__`, as a number has none: libraries ask for them to tell numbers from lists.
+    """
 
     __slots__ = ()
 
@@ -143,12 +146,3 @@ class NotPlain:
         if not isinstance(number, int):
             number = self._plain("an index or a range (nor as a repeat count or a character code)", _PICK)
         return int(number)
-
-    def __iter__(self) -> Any:
-        raise UnsupportedOperation("a random value is one number and cannot be iterated; laplace(scale, size=n) makes n of them")
-
-    def __len__(self) -> int:
-        raise UnsupportedOperation("a random value is one number and has no len(); laplace(scale, size=n) makes n of them")
-
-    def __contains__(self, item: Any) -> bool:
-        raise UnsupportedOperation("a random value is one number and holds no others: write `x == value` instead of `value in x`")

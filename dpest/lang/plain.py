@@ -119,8 +119,9 @@ def _computed(node: Node, at: Any) -> Any:
             return found if place else numbers[found]
         case Rounded(rounding=rounding, value=value):
             return whole(rounding, at(value))
-        case Function(value=value, call=call):
-            return call(at(value))
+        case Function(function=function, value=value, call=call):
+            # An argument of a maximum that is tried for it may lie where its square falls, and says nothing about the maximum.
+            return call(at(value)) if function.defined(at(value)) else _UNKNOWN
         case Product(left=left, right=right):
             return at(left) * at(right)
         case Quotient(left=left, right=right):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -21,13 +22,13 @@ import numpy as np
 
 from dpest.errors import NoText
 from dpest.lang.dist import Dist
-from dpest.lang.nodes import TRUTHS, Draw, Extreme, Linear, is_node
+from dpest.lang.nodes import TRUTHS, Draw, Extreme, Function, Linear, Product, draws_of, is_node
 from dpest.lang.not_plain import TEXT
 from dpest.lang.points import has_text, of_whole_numbers
 from dpest.lang.run import RUN
 
-_DIGITS = re.compile(r"(?:0(\d{1,2}))?\.(\d{1,2})([f%])")  # zeros in front, digits behind the point
-_ZEROS = re.compile(r"0(\d{1,2})d?")
+# How a number is aligned, its sign, zeros in front, its width, what stands between thousands, digits behind the point, its form.
+_SPEC = re.compile(r"([<>=^]?)([+ -]?)(0?)(\d{0,2})([,_]?)(?:\.(\d{1,2}))?([fd%]?)")
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ class InText:
     """How a value stands in a text: as a whole number, as a float with all its digits, or with some digits behind the point."""
 
     digits: int | None  # None for all of them; -1 for those of a whole number
-    zeros: int = 0  # the width that zeros in front fill
+    spec: str = ""  # the format
     form: str = "f"  # of digits behind the point: "f", "%" for hundred times as much, "round" for what `round(x, digits)` gives
+    loose: bool = False  # whether there may be spaces around it, or commas in it
 
     @property
     def leaves(self) -> int:
@@ -113,17 +115,18 @@ def _piece(value: Dist, spec: str, odd: bool) -> tuple[InText, tuple[Any, ...]]:
     """How a random value stands in a text; refused where its type is not known, or two values may have one text."""
     if odd:
         _refused()
-    digits = _DIGITS.fullmatch(spec)
+    found = _SPEC.fullmatch(spec) or _refused()
+    align, sign, zeros, width, between, digits, form = found.groups()
+    loose = bool(align or sign == " " or between or (width and not zeros))
     if _is_whole(value.node):
-        zeros = _ZEROS.fullmatch(spec)
-        return (InText(-1, int(zeros[1]) if zeros else 0), (value.node,)) if zeros or spec in ("", "d") else _refused()
+        return (InText(-1, spec, "d", loose), (value.node,)) if not digits and form in ("", "d") else _refused()
     rounded: Any = getattr(value.node, "written", None) or (None, ())
     if spec == "" and rounded[0] is round and rounded[1][1] > 0 and _is_real(rounded[1][0]):
-        return _with_digits(Dist(rounded[1][0]), InText(rounded[1][1], form="round"))
+        return _with_digits(Dist(rounded[1][0]), InText(rounded[1][1], "", "round"))
     if not _is_real(value.node):
         _refused()
-    if digits is not None:
-        return _with_digits(value, InText(int(digits[2]), int(digits[1] or 0), digits[3]))
+    if digits and form in ("f", "%"):
+        return _with_digits(value, InText(int(digits), spec, form, loose))
     return (REAL, (value.node,)) if spec == "" else _refused()
 
 
@@ -141,12 +144,27 @@ def _is_whole(node: Any) -> bool:
 
 def _is_real(node: Any) -> bool:
     """Whether a value is a float with a density, or one that is cut off at a number: equal ones have one text."""
-    if isinstance(node, Extreme):
-        plain = [x for x in node.values if not is_node(x)]
-        return len(plain) <= 1 and all(_is_real(x) for x in node.values if is_node(x))
-    parts = [n for n, _ in node.terms] if isinstance(node, Linear) else [node]
-    draws = [n for n in parts if isinstance(n, Draw)]
-    return len(draws) == len(parts) and any(not d.law.discrete for d in draws)
+    match node:
+        case Draw(law=law):
+            return not law.discrete
+        case Function(value=value):  # strictly monotone
+            return _is_real(value)
+        case Linear(terms=terms):
+            return _any_is_real([n for n, _ in terms])
+        case Product(left=left, right=right):
+            signs = [x for x in (left, right) if isinstance(x, Draw) and 0 not in getattr(x.law, "points", (0,))]
+            return bool(signs) and _any_is_real([left, right])
+        case Extreme(values=values):
+            plain = [x for x in values if not is_node(x)]
+            return len(plain) <= 1 and all(_is_real(x) for x in values if is_node(x))
+    return False
+
+
+def _any_is_real(parts: list[Any]) -> bool:
+    """Whether one of several values is a float with a density, and the others do not depend on it."""
+    draws = [set(map(id, draws_of(x))) for x in parts]
+    apart = [sum(x in other for other in draws) == 1 for own in draws for x in own]
+    return all(apart) and any(map(_is_real, parts))
 
 
 def as_int(real: Any) -> Any:
@@ -258,9 +276,11 @@ def percent(template: Any, values: Any) -> Any:
             parts.append("%")
             continue
         value = next(left, None)
+        if found[3] and isinstance(value, Dist) and not _is_whole(value.node):
+            value = as_int(math.trunc)(value)
+        elif found[3] and not isinstance(value, int | Dist):
+            _refused()
         parts.append((value, "", "" if found[2] else "d" if found[3] else f"{found[4] or '.6'}f"))
-        if found[3] and not (isinstance(value, int) or (isinstance(value, Dist) and _is_whole(value.node))):
-            _refused()  # %d cuts off what is behind the point
     if "%" in _PERCENT.sub("", template) or next(left, None) is not None:
         _refused()
     return text(*parts, template[at:])

@@ -21,6 +21,8 @@ from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _ERROR = 1e-13  # relative: a logarithm, an exponential and a difference each round by a few units of 1e-16
 _MOST = 1e300
+# Functions of uniform noise whose density, the slope of the inverse, is a part of a log-concave one: e^y, a bell, a logistic law.
+_CONCAVE = (Kind.LOG, Kind.LOG1P, Kind.LOGIT, Kind.ARCTANH, Kind.NDTRI, Kind.ERFINV, Kind.ERFCINV, Kind.FOLDED_LOG)
 _LEAST = -740.0  # ln of the smallest distance from an end of a domain
 
 
@@ -239,8 +241,14 @@ class Moved(Continuous):
         y = np.asarray(y, float)
         low, high = self.support
         with np.errstate(invalid="ignore"):
-            out = self.law.log_density(self.back(y)) + self._undo.log_slope(np.clip(y, low, high)) - math.log(abs(self.factor))
-        return np.where((y > low) & (y < high), out, -np.inf)
+            x = np.clip(self.back(y), *self.law.support)  # at an end, rounding may put it beyond
+            out = self.law.log_density(x) + self._undo.log_slope(np.clip(y, low, high)) - math.log(abs(self.factor))
+        # At an end of its support a density is what it tends to, unless that is infinite.
+        return np.where((y > low) & (y < high) | ((y == low) | (y == high)) & np.isfinite(out), out, -np.inf)
+
+    @property
+    def log_concave(self) -> bool:
+        return isinstance(self.law, Uniform) and self.function.kind in _CONCAVE
 
     def log_cdf(self, y: npt.ArrayLike) -> Floats:
         return self.log_interval(-np.inf, y)

@@ -25,6 +25,7 @@ from dpest.numerics.rationals import Rational, exact
 
 _ERROR = 1e-12  # relative, of scipy's densities and distribution functions
 _LEAST = -600.0  # ln of the smallest probability that scipy's plain distribution functions still hold
+_NEGLIGIBLE = -30.0  # ln of a mass below scipy's own error: tails that are heavier where squares of doubles overflow are refused
 _MOST_POINTS = 200_000
 
 _CONTINUOUS: dict[str, Callable[..., Law | None]] = {  # scale and shapes -> law
@@ -116,13 +117,17 @@ def _reach(law: ScipyContinuous | ScipyDiscrete, unit: float, log_mass: float) -
     """Points beyond which at most e^log_mass lies, at growing distances: scipy's own quantiles fail this far out."""
     standard, support = law.standard, law.support
     middle, goal = float(standard.median()), max(log_mass, _LEAST)
-    steps = unit * 2.0 ** np.arange(-1, 1000, 0.125)
     with np.errstate(all="ignore"):
-        below = np.flatnonzero(standard.logcdf(middle - steps) <= goal)
-        above = np.flatnonzero(standard.logsf(middle + steps) <= goal)
-    low = float(middle - steps[below[0]]) if below.size else -math.inf
-    high = float(middle + steps[above[0]]) if above.size else math.inf
-    return max(support[0], low), min(support[1], high)
+        steps = unit * 2.0 ** np.arange(-1, 1000, 0.125)
+        sides = standard.logcdf(middle - steps), standard.logsf(middle + steps)
+    ends = []
+    for sign, logs, end in zip((-1, 1), sides, support, strict=True):
+        far = np.flatnonzero(logs <= goal)
+        lost = not far.size or (far[0] > 0 and logs[far[0]] == -np.inf)  # from one place to the next, all that is left
+        if lost and math.isinf(end) and logs[far[0] - 1 if far.size else -1] > max(log_mass, _NEGLIGIBLE):
+            raise ExactRefused(f"scipy.stats.{standard.dist.name} has so heavy a tail that doubles end before it does")
+        ends.append(sign * min(sign * end, float(sign * middle + steps[far[0]]) if far.size else math.inf))
+    return ends[0], ends[1]
 
 
 class _Standard(Law):

@@ -72,7 +72,7 @@ class Stepped(Discrete):
         kept = np.isfinite(logs)
         points, inner = points[kept], logs[kept]
         if len(inner) < 3:
-            return 0.0
+            return 1e-3  # all but e^-20 is on two points: the next has at most e^-9 of the nearer one, and so on
         # Nothing lies beyond an end of the support.
         ratios = [math.exp(inner[i] - inner[j]) for i, j in ((0, 1), (-1, -2)) if self.support[0] < points[i] < self.support[1]]
         ratio = max(ratios, default=0.0) * (1 + 1e-9)

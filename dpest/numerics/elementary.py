@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gmpy2
 import numpy as np
@@ -166,6 +166,11 @@ class Elementary:
         """Whether x lies strictly inside the domain."""
         low, high = self.domain
         return (low is None or x > low) and (high is None or x < high) and not (self.kind is Kind.RECIPROCAL and not x)
+
+    def defined(self, x: Any) -> bool:
+        """Whether a plain number lies in the domain or at an end of it, where NumPy has a value."""
+        low, high = self.domain
+        return (low is None or not x < low) and (high is None or not x > high)
 
     # -- rationals -------------------------------------------------------------------------------------------------
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 
 import numpy as np
+from numpy.random import SFC64, Generator, SeedSequence
 
 from dpest.errors import InvalidInput
 
 
-def stream(seed: int, *key: int) -> np.random.Generator:
+def stream(seed: int, *key: int) -> Generator:
     """The generator that belongs to this key: the same on every machine, in every process, in any order."""
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
+    return Generator(SFC64(SeedSequence(seed, spawn_key=key)))  # by these names also while others stand at NumPy's
 
 
 def resolve_seed(seed: int | None) -> int:

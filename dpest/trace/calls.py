@@ -68,6 +68,7 @@ _HARMLESS_OF_NUMPY = (
     ),
     *("cumsum", "argmax", "argmin", "max", "min", "amax", "amin", "sort", "argsort", "median", "round", "abs", "concatenate"),
 )
+_CHANGE_OPERANDS = ("setitem", "delitem", "call", *(name for name in vars(operator) if name.startswith("i")))
 STANDING = {**CONVERSIONS, **MATHEMATICS}
 _HARMLESS = frozenset(
     {id(f) for f in _HARMLESS_BUILTINS}
@@ -77,7 +78,7 @@ _HARMLESS = frozenset(
     # What stands for functions while a trace runs.
     | {id(f) for f in FACTORIES.values() if f.__name__ == "SystemRandom"}  # which takes no seed
     | {id(f) for table in (QUESTIONS, ARRAYS, CONVERSIONS, MATHEMATICS) for f in table.values()}
-    | {id(f) for f in vars(operator).values() if isinstance(f, BuiltinFunctionType) and not f.__name__.startswith("i")}
+    | {id(f) for f in vars(operator).values() if isinstance(f, BuiltinFunctionType) and f.__name__ not in _CHANGE_OPERANDS}
 )
 
 

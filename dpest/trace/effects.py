@@ -185,12 +185,13 @@ def _harmless_function(function: Any, name: str, x: ast.Call, scope: Scope) -> b
         return _pure_function(function, scope.depth)
     if getattr(builtins, name, None) is function:
         return name in _BUILTINS
+    home = (getattr(function, "__module__", None) or "").partition(".")[0]
+    few = len(x.args) <= (3 if name in _THREE else 2)
     if harmless(function):
-        return True
+        return few or home != "numpy"
     if isinstance(getattr(function, "__self__", None), np.random.RandomState | random.Random):
         return True
-    home = getattr(function, "__module__", None) or ""
-    return home.partition(".")[0] in _HOMES and not isinstance(function, type) and len(x.args) <= (3 if name in _THREE else 2)
+    return home in _HOMES and not isinstance(function, type) and few
 
 
 def _pure_function(function: FunctionType, depth: int) -> bool:

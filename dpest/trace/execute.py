@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpest.errors import BudgetExceeded, DpestError, MechanismRaised
+from dpest.errors import BudgetExceeded, DpestError, MechanismRaised, NoText
 from dpest.inputs.shown import brief, raised
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.open_arrays import opened_data
 from dpest.lang.generators.swap import left_at_none, standing_in, stood_in_for
+from dpest.lang.not_plain import TEXT
 from dpest.numerics.setting import Setting
 from dpest.trace.outputs import Flat, flatten
 
 _NO_ENTRY = "; a random key is looked up as each of its points, and one of them has no entry: add it, or use .get(key, default)"
 _HINT = "; a Dist is a random value, which has no digits while it is traced: return it as it is, or compare it"
+
+_NO_LIST = "; a Dist is one random number, as a float is one: with size=n, a draw makes n of them"
 
 
 def execute(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:
@@ -41,6 +44,8 @@ def execute_as_it_stands(run: Any, mechanism: Callable[..., Any], data: Any, par
     except RecursionError as error:
         raise BudgetExceeded("the mechanism recurses deeper than Python allows on some path") from error
     except Exception as error:
+        if "format: a real number is required, not Dist" in str(error):  # "%d" % value
+            raise NoText(TEXT) from error
         name = getattr(mechanism, "__name__", "the mechanism")
         hint = _hint(error, mechanism, params)
         raise MechanismRaised(f"{name} raised {raised(error)} (on the input {brief(data)}){hint}") from error
@@ -53,7 +58,9 @@ def _hint(error: Exception, mechanism: Callable[..., Any], params: Mapping[str, 
     unset = left_at_none(mechanism, params) if "'NoneType' object" in str(error) else []
     if unset:
         return f"; its parameter {unset[0]} is None unless it is given: pass {unset[0]}=numpy.random.default_rng()"
-    return _HINT if "Dist" in str(error) else ""
+    if "Dist" not in str(error):
+        return ""
+    return _NO_LIST if "iterable" in str(error) or "len()" in str(error) else _HINT
 
 
 def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping[str, Any]) -> Flat:

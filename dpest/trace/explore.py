@@ -18,6 +18,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, RandomTruth
 from dpest.lang.folding import folded
+from dpest.lang.generators.seeds import check_unused
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
 from dpest.lang.sharing import sharing_noise
@@ -76,6 +77,12 @@ class Path:
         """The keys of the output's leaves, where all are constants."""
         leaves = self.output.leaves
         return None if any(map(is_node, leaves)) else tuple(("=", constant_key(x)) for x in leaves)
+
+
+def draws_told(paths: Sequence[Path]) -> list[Draw]:
+    """The draws that decide something, or that an output depends on."""
+    decide = ((t for c in path.conditions for t, _ in c.terms) for path in paths)
+    return draws_of(*(x for path, deciding in zip(paths, decide, strict=True) for x in (*path.output.leaves, *deciding)))
 
 
 @dataclass(frozen=True)
@@ -145,6 +152,7 @@ def trace(
         aims = aims_of(traced.paths, Places())
         check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS, aims)
         check_state(mechanism, data, program)
+    check_unused(held.secret, draws_told(traced.paths) if held.secret else [])
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     if traced.log_unexplored > -math.inf:
         seen = (x for path in traced.paths if path.output.structure is None for x in path.output.leaves)

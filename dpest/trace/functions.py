@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from dpest.errors import ExactRefused
@@ -49,6 +50,10 @@ class FunctionBound:
 def moved(function: Elementary, side: FunctionBound, value: Linear, written: Written | None) -> Compare | bool:
     """The same comparison for a value inside the function's domain; a bound outside of its range decides it."""
     low, high = function.range
+    if side.bound in (low, high) and side.strict == (side.above == (side.bound == low)):
+        at = _rounded_to(function, side.bound)
+        if at is not None:
+            return _beyond(at, not side.strict, value, written)
     if low is not None and side.bound <= low and not _reaches_end(function, side.bound, low):
         return side.above
     if high is not None and side.bound >= high:
@@ -63,6 +68,36 @@ def moved(function: Elementary, side: FunctionBound, value: Linear, written: Wri
     return Compare(Relation.GT if side.strict else Relation.GE, gap if above else scaled(gap, -1), written)
 
 
+@dataclass(frozen=True)
+class Threshold:
+    """A number from which on a function is, rounded to a double, the end of its range; `above` or below it."""
+
+    number: Rational
+    above: bool
+
+
+# Nearer to zero than that noise may come to where tanh (19), erf (6) or the normal law (8) are 1; exp underflows at -745.
+_NOT_FAR = 40.0
+
+
+@lru_cache(maxsize=256)
+def _rounded_to(function: Elementary, end: Rational) -> Threshold | None:
+    """Where the doubles that a function gives come to an open end of its range; None where only numbers far out lead there."""
+    for inside, outside in ((0.0, _NOT_FAR), (0.0, -_NOT_FAR)):
+        if function.values(outside) != float(end) or not function.inside(exact(outside)):
+            continue
+        while (middle := (inside + outside) / 2) not in (inside, outside):
+            inside, outside = (inside, middle) if function.values(middle) == float(end) else (middle, outside)
+        return Threshold(exact(outside), outside > 0)
+    return None
+
+
+def _beyond(at: Threshold, holds: bool, value: Linear, written: Written | None) -> Compare:
+    """Whether a value is at a threshold or beyond it (or is not)."""
+    gap = Linear(value.terms, value.constant - at.number)
+    return Compare(Relation.GE if holds else Relation.GT, gap if at.above == holds else scaled(gap, -1), written)
+
+
 def _reaches_end(function: Elementary, bound: Rational, low: Rational) -> bool:
     """A root is zero at zero: there the end of the range is a value."""
     return bound == low and function.kind.value == "power" and function.rising
@@ -71,6 +106,9 @@ def _reaches_end(function: Elementary, bound: Rational, low: Rational) -> bool:
 def equal(function: Elementary, bound: Rational, value: Linear, written: Written | None) -> Compare | bool:
     """function(value) == bound for a value inside the function's domain."""
     low, high = function.range
+    at = _rounded_to(function, bound) if bound in (low, high) else None
+    if at is not None:
+        return _beyond(at, True, value, written)
     ends = [e for e in (low, high) if e is not None]
     if any(bound == e for e in ends) and not (low is not None and _reaches_end(function, bound, low)):
         return False

@@ -83,7 +83,7 @@ class Watch:
         if kind is not None and not issubclass(kind, NotReplayable):
             return
         if self._bytes_read:
-            raise _hidden("random bytes of the operating system: secrets, random.SystemRandom, uuid4, an unseeded generator")
+            raise _hidden("random bytes of the operating system: os.urandom, uuid4, an unseeded generator made elsewhere")
         for generator, before in zip(self._generators, self._before, strict=True):
             if generator.state() != before and not self._seeds_itself(generator):
                 raise _hidden(generator.name)
@@ -155,9 +155,10 @@ def _importing() -> bool:
 
 def _hidden(name: str) -> NotReplayable:
     return NotReplayable(
-        f"the mechanism has randomness that dpest does not see (it draws from {name}): use dpest draws instead of random or "
-        "numpy.random, for instance dpest.bernoulli(0.5) for a coin, so that the law of the output can be worked out; "
-        "dpest.audit bounds the loss of the program as it stands, as a black box"
+        f"the mechanism has randomness that dpest does not see (it draws from {name}): draw with random, secrets, numpy.random "
+        "or dpest, by methods that are called in the mechanism's own code, as in rng.laplace(0, 1), random.random() or "
+        "dpest.bernoulli(0.5), so that the law of the output can be worked out; dpest.audit bounds the loss of the program as it "
+        "stands, as a black box"
     )
 
 

@@ -99,7 +99,7 @@ def _without_continue(body: list[ast.stmt]) -> list[ast.stmt]:
     """if test: ..., continue with more behind it, as the two sides of an `if`."""
     for k, x in enumerate(body):
         match x:
-            case ast.If(body=[*before, ast.Continue()], orelse=[]) if body[k + 1 :]:
+            case ast.If(body=[*before, ast.Continue()], orelse=[]):
                 sides = [*before] or [ast.Pass()], _without_continue(body[k + 1 :])
                 return [*body[:k], _like(ast.If(x.test, *sides), x)]
     return body
@@ -110,26 +110,24 @@ def _turned(node: ast.While, before: list[ast.stmt]) -> ast.While:
 
     The first of the two is taken away from the statements before the loop.
     """
-    for x in node.body:
-        if not isinstance(x, ast.Assign) or len(x.targets) != 1 or not isinstance(x.targets[0], ast.Name):
-            continue
-        name, rest = x.targets[0].id, [y for y in node.body if y is not x]
-        later = node.body[node.body.index(x) + 1 :]
-        if not _loads(node.test)[name] or name in _stored(rest) or not all(_only_counts(y, x.value) for y in later):
-            continue
-        if any(_loads(y)[name] for y in (*later, x.value)) or any(isinstance(y, ast.Continue) for y in of_loop(node.body)):
-            continue
-        if node.orelse or not _taken_away(name, x.value, before):
-            continue
-        ends = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
-        return _like(ast.While(ast.Constant(True), [x, ends, *rest], []), node)
+    for k, x in enumerate(node.body):
+        match x:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _loads(node.test)[name]:
+                others, later = node.body[:k], node.body[k + 1 :]
+            case _:
+                continue
+        turns = name not in _stored([*others, *later]) and all(_only_counts(y, value) for y in later)
+        skips = any(isinstance(y, ast.Continue) for y in of_loop(node.body))
+        if turns and not skips and not node.orelse and _taken_away(name, value, before):
+            ends = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
+            return _like(ast.While(ast.Constant(True), [x, ends, *others, *later], []), node)
     return node
 
 
 def _taken_away(name: str, value: ast.expr, before: list[ast.stmt]) -> bool:
     """Whether a name had the same value drawn for it just before, up to constants that it does not see: it is then removed."""
     seen = _loads(value)
-    for k in range(len(before) - 1, -1, -1):
+    for k in reversed(range(len(before))):
         match before[k]:
             case ast.Assign(targets=[ast.Name(id=own)], value=first) if own == name and ast.dump(first) == ast.dump(value):
                 del before[k]

@@ -195,9 +195,9 @@ def _shown(kind: InText, values: list[Any]) -> str:
     if not isinstance(first, int | float):
         return f"{{{first}}}"
     if kind.digits is None or kind.digits < 0:
-        return repr(first) if kind.digits is None else str(int(first)).zfill(kind.zeros)
-    number = f"{'-' if not first and values[1] is True else ''}{first / 10**kind.digits:.{kind.digits}f}"
-    return number.zfill(kind.zeros) + ("%" if kind.form == "%" else "")
+        return repr(first) if kind.digits is None else format(int(first), kind.spec)
+    number = first / 10 ** (kind.digits + 2 * (kind.form == "%"))
+    return format(-0.0 if not first and values[1] is True else number, kind.spec or f".{kind.digits}f")
 
 
 def rebuild(structure: Any, leaves: list[Any]) -> Any:

@@ -180,11 +180,9 @@ class _AsRounds(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
         again = self.found.get(id(node))
         if again is None:
-            if not self.adds:
+            if node.value is None or not self.adds:
                 return node
-            total = ast.Name(_SUM, ast.Load())
-            plus = isinstance(node.value, ast.Constant) and node.value.value
-            return ast.Return(ast.BinOp(total, ast.Add(), node.value) if plus and node.value is not None else total)
+            return ast.Return(ast.BinOp(ast.Name(_SUM, ast.Load()), ast.Add(), node.value))
         out: list[ast.stmt] = []
         if again.step:
             out.append(ast.AugAssign(ast.Name(_SUM, ast.Store()), ast.Add(), ast.Constant(again.step)))

@@ -123,8 +123,8 @@ def mark(condition: Node) -> Any:
 def differs(what: str) -> NotReplayable:
     """The error for a mechanism with randomness or state of its own."""
     return NotReplayable(
-        f"the mechanism behaves differently when it is run again ({what}): use dpest draws instead of random or numpy.random, "
-        "and keep no state between runs"
+        f"the mechanism behaves differently when it is run again ({what}): keep no state between runs, take no seed from a "
+        "clock, and draw with random, secrets, numpy.random or dpest, by methods that are called in the mechanism's own code"
     )
 
 

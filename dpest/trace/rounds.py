@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from dpest.lang.dist import Dist
-from dpest.lang.generators.standins import seeded
+from dpest.lang.generators.seeds import seeded
 from dpest.lang.nodes import Draw, Node, draws_of
 from dpest.lang.origins import root
 from dpest.lang.points import has_listed_points

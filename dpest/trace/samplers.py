@@ -24,7 +24,8 @@ from dpest.errors import DpestError
 from dpest.lang.dist import RUN, Dist, fresh
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.places import codes, is_authors, names_in
-from dpest.lang.generators.standins import StandIn, seeded
+from dpest.lang.generators.seeds import seeded
+from dpest.lang.generators.standins import StandIn
 from dpest.lang.plain_numbers import bare
 from dpest.lang.points import number_at_points
 from dpest.laws.discrete import Atoms

@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from dpest.lang.dist import Dist
-from dpest.lang.generators.standins import seeded
+from dpest.lang.generators.seeds import seeded
 from dpest.lang.nodes import Draw, Linear, Node, children, draws_of, is_node
 from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.signature import operation, written_out

@@ -13,7 +13,8 @@ from dpest.trace.outputs import TEXT, Flat
 
 _NUMBER = "0123456789+-.e"  # characters that the text of a number has, beside those of `inf` and `nan`
 _RUN = re.compile(rf"[{re.escape(_NUMBER)}]+")
-_WHOLE, _FLOAT = r"(-?\d+)", r"(-?[\d.]+(?:e[+-]?\d+)?)"
+_WHOLE, _FLOAT = r"([-+]?\d+)", r"(-?[\d.]+(?:e[+-]?\d+)?)"
+_BESIDE = str.maketrans("", "", ", _")  # what formats put around a number and into it
 _MOST = 4_000_000  # pairs of outputs that are told apart, times their leaves
 
 
@@ -60,7 +61,8 @@ def _values(parts: Sequence[Any], text: str) -> list[Any] | None:
     if found is None:
         return None
     out: list[Any] = []
-    for kind, digits in zip([x for x in parts if type(x) is not str], found.groups(), strict=True):
+    for kind, shown in zip([x for x in parts if type(x) is not str], found.groups(), strict=True):
+        digits = shown.translate(_BESIDE)
         if kind.digits == -1:
             out.append(int(digits))
         elif kind == REAL:
@@ -75,8 +77,10 @@ def _values(parts: Sequence[Any], text: str) -> list[Any] | None:
 def _form(kind: InText) -> str:
     if kind == REAL or kind.form == "round":
         return _FLOAT
-    digits = rf"(-?\d+\.\d{{{kind.digits}}})" if (kind.digits or 0) > 0 else _WHOLE
-    return digits + ("%" if kind.form == "%" else "")
+    digits = rf"([-+]?\d+\.\d{{{kind.digits}}})" if (kind.digits or 0) > 0 else _WHOLE
+    if kind.loose:
+        digits = digits.replace(r"([-+]?\d+", r"( *[-+]? *\d[\d,_]*")[:-1] + ("" if kind.form == "%" else " *") + ")"
+    return digits + ("%" if kind.form == "%" else "") + (" *" if kind.loose else "")
 
 
 def check_apart(outputs: Sequence[Flat]) -> None:
@@ -105,8 +109,9 @@ def _check_readable(structure: Any) -> None:
         return
     for a, b in zip(structure[1], structure[1][1:], strict=False):
         beside = a[-1] if type(a) is str else b[0] if type(b) is str else "0"
-        if beside in _NUMBER:
-            raise ExactRefused("a text in which a random value stands beside digits, so that it may be read in two ways")
+        loose = any(type(x) is not str and x.loose for x in (a, b))
+        if beside in _NUMBER or (loose and beside in ",_"):
+            raise ExactRefused("a text in which a random value stands beside digits or signs, so that it may be read in two ways")
 
 
 def _differ(a: Any, left: Iterator[Any], b: Any, right: Iterator[Any]) -> bool:
@@ -162,4 +167,6 @@ def _split(parts: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
 def _apart(a: Any, b: Any) -> bool:
     if "open" in (a, b):
         return False
+    if any(type(x) is InText and x.loose for x in (*a[1], *b[1])):  # only what is no part of a number tells them apart
+        return "".join(a[0]).translate(_BESIDE) != "".join(b[0]).translate(_BESIDE)
     return a[0] != b[0] or any(type(x) is type(y) is str and x != y for x, y in zip(a[1], b[1], strict=True))

@@ -164,6 +164,8 @@ class Valuation:
         for node, c in terms:
             part = self.number(node)
             if isinstance(part.number, float):
+                if math.isnan(part.number) and not part.smooth:
+                    return part
                 alone = len(terms) == 1 and math.isinf(part.number)  # it overflowed, beyond every bound
                 return Value(part.number * math.copysign(1, c), 0.0, True) if alone else Value(math.nan, math.inf, True)
             total += exact(c) * part.number
@@ -172,6 +174,8 @@ class Valuation:
         return Value(total, size, smooth, level)
 
     def _compared(self, relation: Relation, value: Value, node: Node | None = None) -> bool:
+        if isinstance(value.number, float) and math.isnan(value.number) and not value.smooth:
+            return False  # a function has no value there, which nothing compares with: no rounding decided it
         if node is not None and not value.smooth:  # the difference has lost the size of what was subtracted: no test of closeness
             return bool(self._as_written(node))
         self._close(value, value.number)

@@ -117,7 +117,7 @@ def needs_a_float(x: float) -> Any:
 
 MECHANISMS: dict[str, tuple[Callable[..., Any], str]] = {
     "takes no input": (no_input, "cannot be called as no_input(data): too many positional arguments"),
-    "random bytes inside": (hidden_bytes, "use dpest draws instead of random or numpy.random"),
+    "random bytes inside": (hidden_bytes, "draw with random, secrets, numpy.random or dpest"),
     "math.gamma of a random value": (gamma_of_noise, "wrap the function with dpest.apply(function, value)"),
     "an index that is random": (index_by_noise, "cannot be used as an index or a range"),
     "a negative scale": (negative_scale, "laplace(scale) needs a positive finite number, got -1"),

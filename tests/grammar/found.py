@@ -521,4 +521,15 @@ def mechanism(x):
 """,
         ([2000001], [2000000]),
     ),
+    Program(  # the square of an end of a clipped value decided that of the value
+        "one",
+        """
+def mechanism(x):
+    z1 = d.laplace(1)
+    v2 = d.clip(x[0] + z1, -2, 3)
+    v3 = d.bernoulli(0.3)
+    return v3 == d.where(v2 ** 2 > 1, 1, 0)
+""",
+        ([1], [1.5]),
+    ),
 )

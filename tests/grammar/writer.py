@@ -67,7 +67,8 @@ class Writer:
             return self.data() if pick < 0.9 else self.number()
         a = self.expression(depth - 1)
         plain_numbers = 0 if self.smooth else 0.5  # functions of `math` that ask for a float: discrete draws are enumerated
-        match rng.choices(range(14), (5, 4, 2, 1, 1, 1.5, 1.5, 1, 1.5, 1.5, 1, 1, plain_numbers, plain_numbers))[0]:
+        weights = (5, 4, 2, 1, 1, 1.5, 1.5, 1, 1.5, 1.5, 1, 1, plain_numbers, plain_numbers, plain_numbers)
+        match rng.choices(range(15), weights)[0]:
             case 0:
                 return f"({a} + {self.other(a, depth - 1)})"
             case 1:
@@ -95,6 +96,8 @@ class Writer:
                 return f"math.fsum([{a}, {self.expression(depth - 1)}, {self.number()}])"
             case 13:
                 return f"math.copysign({plain(self.unit)}, {a})"
+            case 14:
+                return f"({a} ** 2)"
             case _:
                 return f"d.{rng.choice(['max', 'min', 'argmax', 'argmin'])}([{a}, {self.expression(depth - 1)}, {self.number()}])"
 
@@ -128,6 +131,8 @@ class Writer:
         a = self.expression(depth)
         b = self.number() if rng.random() < 0.5 else self.other(a, depth)
         self.compared.append((a, b))
+        if self.unit * 2 % 1 == 0 and rng.random() < 0.06:  # the square of the bound is a number of floating point too
+            return f"({a} ** 2 {rng.choice(STRICT[:4])} {plain((rng.randint(0, 3) * self.unit) ** 2)})"
         operators = STRICT[:4] if self.smooth and rng.random() < 0.9 else STRICT
         return f"({a} {rng.choice(operators)} {b})"
 

@@ -111,6 +111,11 @@ class Line:
     def __abs__(self) -> Line:
         return self if self >= 0 else -self
 
+    def __pow__(self, exponent: int) -> Square:
+        if exponent != 2:
+            raise NotSwept("a power that is not a square")
+        return Square(self)
+
     def _sign(self, other: Any) -> int:
         gap = self - other
         if gap.moves:
@@ -140,3 +145,30 @@ class Line:
         return self != 0
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class Square:
+    """The square of a value, which is compared with squares of rationals alone."""
+
+    def __init__(self, root: Line) -> None:
+        self.root = root
+
+    def _sign(self, other: Any) -> int:
+        wanted = _fraction(other)
+        root = Fraction(math.isqrt(wanted.numerator), math.isqrt(wanted.denominator)) if wanted >= 0 else None
+        if root is None or root * root != wanted:
+            raise NotSwept("a square that is compared with a number that is none")
+        above, below = self.root > root, self.root < -root
+        return 1 if above or below else -int(-root < self.root < root)
+
+    def __lt__(self, other: Any) -> bool:
+        return self._sign(other) < 0
+
+    def __le__(self, other: Any) -> bool:
+        return self._sign(other) <= 0
+
+    def __gt__(self, other: Any) -> bool:
+        return self._sign(other) > 0
+
+    def __ge__(self, other: Any) -> bool:
+        return self._sign(other) >= 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from mpmath import mp
+from mpmath import mp, mpf
+from scipy import special
 
+from tests.oracles import families
 from tests.regressions.case import Case, Refusal
 from tests.regressions.discrete import enumerated, formula
 
@@ -24,6 +26,9 @@ def cases() -> Iterator[Case]:
     yield from digits()
     yield from ends_of_doubles()
     yield from exact_types()
+    yield from squares()
+    yield from bits_of_counts()
+    yield from ends_of_functions()
 
 
 def _sign(x: Any, d: Any, wide: int, unit: Any) -> Any:
@@ -112,3 +117,73 @@ def _class_is_float(x: Any, d: Any) -> Any:
 def exact_types() -> Iterator[Case]:
     yield formula("type(k) is int", _exactly_int, (0, 1), mp.inf, refusal=MAY)
     yield formula("the class of a float", _class_is_float, (0, 1), mp.inf, refusal=MAY)
+
+
+def _bits(x: Any, d: Any, written: str) -> Any:
+    count = int(d.laplace(1) + x > 0)
+    values = {"sum": count + 0, "max": max(count, 0), "rounded": round(count / 2 + 0.125), "choice": 1 if count else 0}
+    return ~values[written] > -2
+
+
+def bits_of_counts() -> Iterator[Case]:
+    """~0 is -1 and ~1 is -2, however the 0 or 1 was made; only of truth values `~` is `not`."""
+    z = families.laplace(1)
+    chances = [z.above(-x) for x in (0, 1)]
+    for written in ("sum", "max", "rounded", "choice"):
+        yield formula(f"~ of a count of one, {written}", partial(_bits, written=written), (0, 1), _of_two(chances))
+
+
+def _square_above(x: Any, d: Any, low: int, root: int) -> Any:
+    return np.clip(x + d.laplace(1), low, 3) ** 2 > root**2
+
+
+def _square_or_coin(x: Any, d: Any, low: int, root: int) -> Any:
+    return int(np.clip(x + d.laplace(1), low, 3) ** 2 > root**2) == d.bernoulli(0.35)
+
+
+def _roots(x: Any, d: Any, low: int, root: int) -> Any:
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(max(x + d.laplace(1), low)) <= root
+
+
+def squares() -> Iterator[Case]:
+    """An end of a clipped value is no value of its own: where its square stands must not decide the square of the rest."""
+    z = families.laplace(1)
+    for low, root, pair in [(-2, 1, (0, 1)), (-2, 1, (1, 1.5)), (-2, 2, (0, 1)), (-1, 2, (0, 1)), (-3, 1, (0, -0.5))]:
+        above = [z.above(root - x) + (z.below(-root - x) if root < -low else 0) for x in pair]
+        coins = [p * mpf(0.35) + (1 - p) * (1 - mpf(0.35)) for p in above]
+        words = f"clip to {low}, root {root}, {pair}"
+        yield formula(f"square, {words}", partial(_square_above, low=low, root=root), pair, _of_two(above))
+        yield formula(f"square beside a coin, {words}", partial(_square_or_coin, low=low, root=root), pair, _of_two(coins))
+        roots = [z.mass(-x, root**2 - x) for x in pair]
+        yield formula(f"square root, {words}", partial(_roots, low=low, root=root), pair, _of_two(roots))
+
+
+def _rounded_to_its_end(x: Any, d: Any, function: Any, end: float) -> Any:
+    return function(x + d.laplace(1)) == end
+
+
+def ends_of_functions() -> Iterator[Case]:
+    """Doubles are at the end of such a function far before infinity, and the program sees them there."""
+    z = families.laplace(1)
+    for name, function, end in (("tanh", np.tanh, 1.0), ("expit", special.expit, 1.0), ("expm1", np.expm1, -1.0)):
+        at = _first_at(function, end)
+        for pair in ((0, 1), (0.5, 0.25)):
+            chances = [z.above(at - x) if at > 0 else z.below(at - x) for x in pair]
+            run = partial(_rounded_to_its_end, function=function, end=end)
+            yield formula(f"{name} of noise is {end:g}, {pair}", run, pair, _of_two(chances))
+
+
+def _first_at(function: Any, end: float) -> mpf:
+    """Where a function's doubles come to an end of its range, by halves."""
+    inside, outside = 0.0, 40.0 if function(40.0) == end else -40.0
+    for _ in range(80):
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if function(middle) == end else (middle, outside)
+    return mpf(outside)
+
+
+def _of_two(chances: Sequence[Any]) -> Any:
+    """The loss of an answer that is yes or no, from the chance of yes under both inputs."""
+    p, q = chances
+    return max(abs(mp.log(p / q)), abs(mp.log((1 - p) / (1 - q))))

@@ -62,7 +62,7 @@ def _merged(
     return (
         {v: (law if v == lead else x) for v, x in laws.items() if v not in gone},
         [replace(b, expression=without(b.expression, gone)) for b in bounds],
-        [changed(f, lambda e: without(e, gone)) if f.scope & gone else f for f in factors],
+        [changed(f, lambda e: without(e, gone)) for f in factors],
         [without(e, gone) for e in equations],
     )
 

@@ -13,12 +13,15 @@ from dpest.exact.inference.changed import changed, without
 from dpest.exact.inference.expressions import Expr, Values, single
 from dpest.exact.inference.factors import Answer, Between, Density, Factor, Integral
 from dpest.exact.inference.rays import Ray, Tail, active
+from dpest.exact.inference.sliding_tails import sliding_tail
 from dpest.laws.asymptote import Asymptote
 from dpest.laws.continuous import Exponential, Laplace
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational, exact
 
 _MARGIN = 0.05  # of its rate by which an integrand must decay faster than a tilt grows, so that its reach holds all that counts
+
+_ROUNDING = 1e-15  # of a sum of a few constants, relative to its size
 
 _EXPONENTIAL = (Laplace, Exponential)  # laws that are exponentials from their last kink on
 
@@ -47,7 +50,13 @@ def integral_tail(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
         return None
     limit = _loosened(f, ray)
     if limit is None:
-        return _running(f, ray, tail) or _alike(f, ray, tail)
+        running = _running(f, ray, tail)  # first: its constants are closed forms, not an integral's value at one place
+        if running is not None:
+            return running
+        carried = sliding_tail(f, ray)
+        if carried is not None:
+            return _grown(f, carried, f.law.error + _ROUNDING * (1 + abs(carried.constant)), ray)
+        return _alike(f, ray, tail)
     moving = [g for g in limit.factors if ray.variable in g.scope]
     if not moving and not limit.scope:
         value, error = limit.log({})

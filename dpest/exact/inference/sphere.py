@@ -104,7 +104,7 @@ def _gamma(term: Any) -> tuple[Radius, Draw] | None:
         if len(place.terms) != 1 or not isinstance(place.terms[0][0], Draw) or place.terms[0][0].law.discrete:
             return None
         image = image_of(term, place)
-        if len(image.terms) != 1 or image.constant or not isinstance(image.terms[0][0], Draw):
+        if image.constant:
             return None
         draw, c = image.terms[0]
         found = _gamma(draw)

@@ -13,11 +13,12 @@ from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
 from dpest.lang.generators.open_arrays import drawn
+from dpest.lang.generators.seeds import remember
 from dpest.lang.narrow import of_type
 from dpest.lang.plain_numbers import PlainNumber, bare, native
 from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
-from dpest.laws.discrete import atoms
+from dpest.laws.discrete import MOST_EXACT, atoms
 from dpest.numerics.setting import Setting
 
 Size = int | tuple[int, ...] | None
@@ -134,7 +135,11 @@ def randint(low: Any, high: Any = None, size: Size = None, dtype: Any = None) ->
 
 def _whole(low: Any, high: Any) -> Any:
     first, last = int(plain(low)), int(plain(high))
-    return first + 0 if first == last else noise.integers(first, last)
+    if first == last:
+        return first + 0
+    if max(abs(first), abs(last)) <= MOST_EXACT:
+        return remember(noise.integers(first, last), last - first)
+    return remember(first + math.floor(noise.uniform() * (last - first + 1)), last - first)
 
 
 def plain(x: Any) -> Any:

@@ -52,6 +52,7 @@ def _inside(x: Any) -> Iterator[Place]:
     elif isinstance(x, list) and len(x) <= _MOST_ITEMS:
         yield from (Place((id(x), i), v, functools.partial(x.__setitem__, i)) for i, v in enumerate(x))
     elif isinstance(x, functools.partial):
+        yield Place((id(x), "func"), x.func, functools.partial(_put_function, x))
         yield from (Place((id(x), i), v, functools.partial(_put_argument, x, i)) for i, v in enumerate(x.args))
         yield from _items(x.keywords)
     elif isinstance(x, types.FunctionType):
@@ -67,8 +68,6 @@ def _beside(x: Any) -> Iterator[Any]:
     """What a value leads to without holding it in such a place."""
     if isinstance(x, tuple) and len(x) <= _MOST_ITEMS:
         yield from x
-    elif isinstance(x, functools.partial):
-        yield x.func
     elif isinstance(x, types.MethodType):
         yield from (x.__func__, x.__self__)
     elif isinstance(x, staticmethod | classmethod):
@@ -86,6 +85,10 @@ def _beside(x: Any) -> Iterator[Any]:
 def _items(x: Any) -> Iterator[Place]:
     for k, v in list(x.items()):
         yield Place((id(x), k), v, functools.partial(x.__setitem__, k))
+
+
+def _put_function(x: Any, value: Any) -> None:
+    x.__setstate__((value, x.args, x.keywords, x.__dict__))
 
 
 def _put_argument(x: Any, i: int, value: Any) -> None:

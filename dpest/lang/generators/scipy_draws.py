@@ -11,7 +11,8 @@ import numpy as np
 
 from dpest.lang.generators import draws
 from dpest.lang.generators.places import Place
-from dpest.lang.generators.standins import StandIn, note_seed
+from dpest.lang.generators.seeds import note_seed
+from dpest.lang.generators.standins import StandIn
 from dpest.lang.run import RUN
 
 

@@ -43,7 +43,8 @@ def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
         raise InvalidInput(f"randrange needs a range with numbers in it, got {numbers!r}")
     if len(numbers) == 1:
         return numbers[0]
-    return numbers.start + numbers.step * draws.integers(0, len(numbers))
+    drawn = draws.integers(0, len(numbers))
+    return drawn if numbers == range(len(numbers)) else numbers.start + numbers.step * drawn
 
 
 def getrandbits(k: Any) -> Any:

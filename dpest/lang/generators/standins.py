@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import random as stdlib
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpest.errors import UnsupportedOperation
-from dpest.lang.dist import RUN, Dist
+from dpest.lang.dist import RUN
 from dpest.lang.generators import draws, standard
-from dpest.lang.plain_numbers import bare, on_own_numbers
+from dpest.lang.generators.seeds import SEEDS, is_unknown, known_seed, note_seed
+from dpest.lang.plain_numbers import on_own_numbers
 
 LawMaker = Callable[..., Any]
-_LEGACY = np.random.RandomState  # by this name also while others stand at NumPy's
+_LEGACY = np.random.RandomState  # by these names also while others stand at NumPy's
+_PCG64, _MT19937 = np.random.PCG64, np.random.MT19937
 
 _OF_NUMPY = (
     *("laplace", "normal", "standard_normal", "exponential", "standard_exponential", "gumbel", "logistic", "uniform", "random"),
@@ -44,30 +44,6 @@ STANDARD: dict[str, LawMaker] = {
     "normalvariate": standard.gauss,
     "_randbelow": draws.integers,
 }
-
-
-@dataclass
-class Seeds:
-    """What one run did with seeds: generators that it seeded itself, whose numbers everybody can work out."""
-
-    real: dict[int, Any] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
-
-
-SEEDS: ContextVar[Seeds | None] = ContextVar("dpest_seeds", default=None)
-
-
-def note_seed(words: str) -> None:
-    """Remember that the run made noise from a seed that is written in it."""
-    seeds = SEEDS.get()
-    if seeds is not None and words not in seeds.said:
-        seeds.said.append(words)
-
-
-def seeded() -> bool:
-    """Whether the run has set a seed: it then draws from a generator whose state moves."""
-    seeds = SEEDS.get()
-    return seeds is not None and bool(seeds.said)
 
 
 class StandIn:
@@ -129,18 +105,11 @@ def _methods(base: type, laws: Mapping[str, LawMaker]) -> dict[str, Any]:
     return {name: _method(name, laws.get(name), name in typed) for name in (names | set(laws)) - {"seed"}}
 
 
-def known_seed(seed: Any) -> Any:
-    """A seed as a plain number: one that was drawn among a few forks the run."""
-    if isinstance(seed, Dist):
-        return seed.__index__()
-    return bare(seed)
-
-
 def seeded_as(real: Any, seed: Any) -> Any:
     """A generator with this seed; NumPy's older ones read random bytes first, which a run would notice."""
     if real is not _LEGACY or isinstance(seed, np.random.BitGenerator):
         return real(seed)
-    out = _LEGACY(np.random.MT19937(0))
+    out = _LEGACY(_MT19937(0))
     out.seed(seed)
     return out
 
@@ -151,7 +120,7 @@ def _seed(self: Any, *args: Any, **keywords: Any) -> Any:
     if RUN.get() is None or seeds is None:
         return self._real().seed(*args, **keywords)
     given = [*args, *keywords.values()]
-    if not given or given[0] is None:
+    if not given or is_unknown(given[0]):
         seeds.real.pop(id(self), None)
         return None
     seed = known_seed(given[0])
@@ -167,13 +136,13 @@ def _spawn(self: Any, n_children: int) -> Any:
 
 
 def _numpy_made(cls: Any, original: Any = None) -> Any:
-    out = cls(np.random.PCG64(0))  # never drawn from: a state that NumPy wants to see
+    out = cls(_PCG64(0))  # never drawn from: a state that NumPy wants to see
     out.original = original
     return out
 
 
 def _legacy_made(cls: Any, original: Any = None) -> Any:
-    out = cls(np.random.MT19937(0))
+    out = cls(_MT19937(0))
     out.original = original
     return out
 

@@ -29,21 +29,22 @@ from dpest.lang.generators.counters import COUNTERS
 from dpest.lang.generators.distributions import distribution_places
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
+from dpest.lang.generators.pandas_methods import pandas_places
 from dpest.lang.generators.places import NUMPY_NUMBERS, Place, places
 from dpest.lang.generators.quantiles import QUANTILES
 from dpest.lang.generators.questions import QUESTIONS
 from dpest.lang.generators.scipy_draws import scipy_places
+from dpest.lang.generators.seeds import SEEDS, Seeds
 from dpest.lang.generators.standins import (
-    SEEDS,
     AnyGenerator,
     LegacyGenerator,
     NumpyGenerator,
-    Seeds,
     StandardGenerator,
     SystemGenerator,
     stand_in,
 )
 from dpest.lang.generators.sums import SUMS
+from dpest.lang.nodes import Draw
 from dpest.lang.text import TEXTS
 
 NAMES = ("rng", "random_state", "generator", "gen")
@@ -57,6 +58,7 @@ class Held:
     given: Any
     params: dict[str, Any]
     seeded: list[str] = field(default_factory=list)
+    secret: list[Draw] = field(default_factory=list)  # draws that have seeded a generator
 
     def begin(self) -> Any:
         """A run starts: what it seeds itself counts for this run. Returns what `end` wants."""
@@ -66,8 +68,9 @@ class Held:
         """The run is over."""
         seeds = SEEDS.get()
         SEEDS.reset(before)
-        if seeds is not None and seeds.said:
+        if seeds is not None:
             self.seeded += [x for x in seeds.said if x not in self.seeded]
+            self.secret += seeds.secret
 
 
 _OPEN: ContextVar[Held | None] = ContextVar("dpest_stood_in_for", default=None)
@@ -170,12 +173,12 @@ class _Swapped:
         with self._lock:
             self._takers += 1
             try:
-                of_scipy = (*scipy_places(), *distribution_places())
-                self._methods = {id(place.value): new for place, new in of_scipy}
+                of_classes = (*scipy_places(), *distribution_places(), *pandas_places())
+                self._methods = {id(place.value): new for place, new in of_classes}
                 found = [(place, self._replacement(place.value)) for place in places(*roots)]
                 if self._takers == 1:
                     self._into_modules()
-                for place, new in (*found, *of_scipy):
+                for place, new in (*found, *of_classes):
                     if self._put(place, new):
                         taken.append(place.key)
             except BaseException:

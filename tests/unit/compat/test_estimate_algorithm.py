@@ -97,7 +97,7 @@ def test_a_generator_is_traced() -> None:
 
 
 def test_hidden_randomness_is_refused() -> None:
-    with pytest.raises(NotReplayable, match="use dpest draws"):
+    with pytest.raises(NotReplayable, match="draw with random, secrets"):
         estimate_algorithm("mine", [([0.0], [1.0])], dist_func=lambda data, eps: data[0] + os.urandom(1)[0], eps=1.0)
 
 

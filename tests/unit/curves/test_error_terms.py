@@ -238,7 +238,8 @@ def test_few_outcomes_each_with_one_loss() -> None:
     assert all_single(COIN)
     wide = LossCells(np.log([0.5]), np.log([0.5]), np.zeros(1), np.full(1, -1e-9), np.full(1, 1e-9))
     assert not all_single(Leaf(Fixed(wide)))
-    assert not all_single(Leaf(Fixed(cells([0.5], [0.5], beyond=(0.5, 0.5)))))
+    for beyond in ((0.5, 0.5), (0.5, 0.0), (0.0, 0.5)):
+        assert not all_single(Leaf(Fixed(cells([0.5], [0.5], beyond=beyond))))
     p = (np.arange(65) + 1.0) / 2145
     assert not all_single(Leaf(Fixed(cells(p.tolist(), p[::-1].tolist()))))
     assert all_single(Leaf(Fixed(cells(p[:64].tolist(), p[:64][::-1].tolist()))))

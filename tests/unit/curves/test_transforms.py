@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -112,6 +113,16 @@ def test_a_transform_bounds_every_delta(tilt: float, up: bool) -> None:
         # The tilt decides where the answer is sharp; single losses on a grid cost a step each from below.
         if abs(epsilon - made.mean) < 2 * made.deviation:
             assert abs(found - right) <= (0.001 if up else 10 * 0.004) * right
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_what_lies_outside_is_at_most_all(up: bool) -> None:
+    """Chernoff's inequality without a rate says no more than that a share is at most 1; nor does it inside the losses."""
+    tree = ProductPart(((COIN, 6), (THIRD, 4)))
+    where = window(tree, up, 0.3)
+    assert added(tree, up, replace(where, rates=(0.0, 0.0)), 0.05, {}, 1 << 10).outside == (1.0, 1.0)
+    assert max(added(tree, up, replace(where, rates=(0.5, 0.5)), 0.05, {}, 8).outside) == 1.0
+    assert max(added(tree, up, where, 0.004, {}, 1 << 13).outside) < 1e-9
 
 
 @pytest.mark.parametrize("up", [False, True])

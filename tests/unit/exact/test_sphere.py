@@ -68,6 +68,25 @@ def test_the_loss_is_the_distance_over_the_scale(mechanism):
     assert result.upper - result.lower < 1e-12
 
 
+@pytest.mark.parametrize("hole", ["in a logarithm", "beside it"])
+def test_a_radius_that_does_not_begin_at_zero_is_not_taken_for_gamma_noise(hole):
+    """No answer is nearer to its point than b ln 2 or 2: where discs differ, an answer is possible under one input only."""
+
+    def with_a_hole(x, rng: np.random.Generator, b=2.0):
+        angle = rng.uniform(0, 2 * np.pi)
+        if hole == "in a logarithm":
+            radius = -b * (np.log(rng.uniform()) + np.log(rng.uniform(0, 0.5)))
+        else:
+            radius = 2 - b * (np.log(rng.uniform()) + np.log(rng.uniform()))
+        return x[0] + radius * np.cos(angle), x[1] + radius * np.sin(angle)
+
+    try:
+        result = dpest.estimate(with_a_hole, ((0.0, 1.0), (3.0, -3.0)), method="exact")
+    except ExactRefused:
+        return
+    assert result.upper == math.inf
+
+
 @pytest.mark.parametrize("mechanism", [in_a_ball, in_a_ball_by_hand])
 def test_three_dimensions(mechanism):
     result = dpest.estimate(mechanism, ([0.0, 1.0, 2.0], [2.0, 0.0, 4.0]), method="exact")

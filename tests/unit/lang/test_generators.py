@@ -315,5 +315,5 @@ def by_a_name_that_nobody_knows(x: int, rng: Unknown) -> Any:  # type: ignore[na
 
 def test_an_annotation_may_be_another_name_of_a_generator() -> None:
     assert dpest.estimate(by_a_name_of_the_module, (0, 1), method="exact").epsilon == pytest.approx(0.5)
-    with pytest.raises(InvalidInput, match="missing a required argument: 'rng'"):
+    with pytest.raises(InvalidInput, match="needs rng: give it as a keyword"):
         dpest.estimate(by_a_name_that_nobody_knows, (0, 1), method="exact")

@@ -46,6 +46,12 @@ def _with_a_class(x: int) -> str:
         lambda x: str(round(_noisy(x), 1)),
         lambda x: f"{round(float(_noisy(x)), 2)} Euro",
         lambda x: f"{math.floor(_noisy(x) + 0.5):d}",
+        lambda x: f"{1000 * round(_noisy(x)):,} people",
+        lambda x: f"[{_noisy(x):+10.1f}] of {round(x - x):>5}",
+        lambda x: f"<td>{_noisy(x):,.2f}</td>",
+        lambda x: "{:_^15,.1%}".replace("_^", "^").format(_noisy(x)),
+        lambda x: "%d years" % _noisy(x),  # noqa: UP031
+        lambda x: f"{x + random.choice([-1, 1]) * random.expovariate(0.5):.2f}",
         lambda x: f"{_noisy(x)}",
         lambda x: f"{_noisy(x)!s} years",
         lambda x: "count: " + str(_noisy(x)),
@@ -95,6 +101,13 @@ def test_minus_zero_is_written_in_another_way_than_zero(mechanism: Callable[...,
     assert r.upper - r.lower < 1e-9
 
 
+def test_spaces_and_commas_around_a_number_are_read_back() -> None:
+    told = dpest.estimate(lambda x: f"{1000 * round(_noisy(x)):>9,} of {round(_noisy(x)):<4}", (1, 2), method="exact")
+    assert told.epsilon == pytest.approx(1.0, abs=1e-9)
+    kinds = dpest.estimate(lambda x: f"{1000 * round(_noisy(x)):,}" if _noisy(x) > 2 else "suppressed", (1, 2), method="exact")
+    assert kinds.epsilon == pytest.approx(1.0, abs=1e-9)  # where it is not suppressed, both draws tell
+
+
 def test_digits_behind_the_point_round_the_value() -> None:
     r = dpest.estimate(lambda x: f"{x + random.uniform(0, 1):.1f}", (0.0, 0.05), method="exact")
     assert math.isinf(r.lower)  # "1.1" comes from 0.05 alone
@@ -123,6 +136,8 @@ def test_a_text_on_one_path_and_another_one_on_another() -> None:
     [
         lambda x: f"{round(_noisy(x))}{round(_noisy(0))}",  # 1 and 23, or 12 and 3
         lambda x: f"{round(_noisy(x))}0",
+        lambda x: f"{round(_noisy(x)):,},{round(_noisy(x)):,}",  # "1,234" is two numbers or one
+        lambda x: f"about {round(_noisy(x)):>5,}" if _noisy(x) > 2 else "about 1,000",
         lambda x: f"{round(_noisy(x))} people" if random.random() < 0.5 else "3 people",
         lambda x: f"{round(_noisy(x))} people" if random.random() < 0.5 else f"{round(_noisy(x)) / 2} people",
         lambda x: f"{round(_noisy(x))} people" if random.random() < 0.5 else f"{round(_noisy(x)):02d} people",

@@ -13,10 +13,15 @@ import scipy.stats as stats
 
 import dpest
 from dpest.errors import ExactRefused
+from dpest.exact.inference.component import Component
+from dpest.exact.inference.eliminate import eliminate
+from dpest.exact.inference.expressions import Expr
+from dpest.exact.inference.factors import Between
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Atoms, Geometric, bernoulli_law, integers_law
 from dpest.laws.law import Continuous, Discrete
 from dpest.laws.scipy_law import from_frozen
+from dpest.numerics.rationals import exact
 
 KNOWN = {
     "laplace": (stats.laplace(1.0, 2.0), 1.0, Laplace(2.0)),
@@ -114,3 +119,38 @@ def test_probabilities_that_scipy_works_out_are_not_known_to_the_last_digit() ->
     _, law = from_frozen(stats.hypergeom(60, 20, 15))
     assert isinstance(law, Atoms)
     assert law.off > 0
+
+
+@pytest.mark.parametrize("df", [0.06, 0.03])
+def test_tails_that_are_heavier_than_doubles_reach_are_refused(df: float) -> None:
+    """5e-10 of the mass of t(0.06) lies beyond 1e154, whose square is no double: integrals would leave it out."""
+    with mpmath.workdps(30):
+        beyond = mpmath.betainc(df / 2, 0.5, 0, df / (df + mpmath.mpf(10) ** 308), regularized=True) / 2
+    assert beyond > 2e-10
+
+    def first_is_larger(x: float) -> Any:
+        return x + dpest.from_scipy(stats.t(df)) >= dpest.from_scipy(stats.t(df))
+
+    with pytest.raises(ExactRefused, match="so heavy a tail that doubles end before it does"):
+        dpest.estimate(first_is_larger, (0.0, 1.0), method="exact")
+
+
+def test_heavy_tails_that_end_before_doubles_do_are_not_refused() -> None:
+    """Less than 1e-15 of t(0.1) lies beyond 1e154. Of two such draws each is the larger one with probability 1/2."""
+    law = from_frozen(stats.t(0.1))[1]
+    assert law.reach(-3000)[1] > 1e150
+    above = Between(law, (Expr(((0, exact(1)),), exact(0)),), ())
+    larger = Component((law,), frozenset({(above, 1)}), frozenset(), frozenset(), 0)
+    log, error = eliminate(larger).log(np.empty((1, 0)))
+    assert abs(log[0] - math.log(0.5)) <= error[0] < 1e-11
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("x", [0.7, 3.0, 10.0, 30.0])
+def test_how_much_the_rounding_of_a_place_matters(x: float, spread: float) -> None:
+    """The slope of ln f is 2 / x - x of Maxwell's law and 1 / x - x of Rayleigh's, at spread 1."""
+    for frozen, order in ((stats.maxwell(scale=spread), 2), (stats.rayleigh(scale=spread), 1)):
+        law = from_frozen(frozen)[1]
+        assert isinstance(law, Continuous)
+        truth = abs(order / x - x) / spread
+        assert truth <= law.slope(np.array(x * spread)) <= 20 * (1 + truth) / min(spread, 1.0)

@@ -46,6 +46,17 @@ def test_the_ends_are_closed() -> None:
     assert law.log_cdf(7.0) == 0.0
 
 
+@pytest.mark.parametrize("d", [0.25, 3.0, 40.0])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_where_a_shift_shows_an_infinite_loss(sign: int, d: float) -> None:
+    law = UniformSum(-1.0, 0.5, 6)
+    shift = law.shift(sign * d)
+    assert shift.loss == math.inf
+    assert law.log_density(shift.at) > -math.inf
+    assert law.log_density(shift.at + sign * d) == -math.inf
+    assert law.shift(0.0).loss == 0.0
+
+
 def test_sums_with_weights_and_what_is_no_such_sum() -> None:
     assert plus_uniform(Uniform(0.0, 1.0), Uniform(0.0, 1.0), exact(-1)) == UniformSum(-1.0, 1.0, 2)
     assert plus_uniform(Uniform(0.0, 1.0), Uniform(1.0, 3.0), exact(0.5)) == UniformSum(0.5, 1.0, 2)

@@ -129,3 +129,16 @@ def test_loops_without_an_end(ways: dict[Hashable, tuple[float, float]]) -> None
     chain.add(1, {0: (1.0, 0.0)})
     with pytest.raises(BudgetExceeded, match="for ever"):
         chain.ends(0)
+
+
+def test_how_rarely_a_loop_may_be_left() -> None:
+    """One way out, however small its chance is: it is taken at last, after 1 / chance rounds, as long as that is a double."""
+    back = 1.0 - 2.0**-53
+    chain = Chain()
+    chain.add(0, {0: (back, 1e-15), "a": (8e-309, 1e-15)})
+    found = chain.ends(0)
+    assert found.logs == {"a": 0.0}
+    assert found.visits[0] == pytest.approx(1.25e308, rel=1e-12)
+    chain.add(0, {0: (back, 1e-15), "a": (4e-309, 1e-15)})
+    with pytest.raises(BudgetExceeded, match="for ever"):
+        chain.ends(0)

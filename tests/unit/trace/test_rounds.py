@@ -13,12 +13,7 @@ from mpmath import mp
 
 import dpest
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import Draw
-from dpest.laws.continuous import Uniform
-from dpest.numerics.rationals import exact
 from dpest.trace.explore import trace
-from dpest.trace.literal import Literal
-from dpest.trace.series import check_weights
 
 L = dpest.laplace
 
@@ -260,15 +255,6 @@ def test_the_best_of_a_random_number_of_tries_is_state_with_few_values() -> None
     assert result.upper - result.lower < 1e-9
 
 
-def test_loops_whose_runs_do_not_add_up_to_one_are_refused() -> None:
-    def runs(low: float) -> list[Any]:
-        u = Draw(Uniform(0.0, 1.0))
-        return [((Literal(((u, exact(1)),), exact(-low)),), ()), ((Literal(((u, exact(-1)),), exact(0.25)),), ())]
-
-    check_weights(runs(0.25), 0.0, lambda _: 0.0)
-    check_weights(runs(0.5), 0.25, lambda _: 0.0)
-    with pytest.raises(ExactRefused, match=r"its runs have probability 0\.75 together, not 1"):
-        check_weights(runs(0.5), 0.0, lambda _: 0.0)
 TICKS = [0]
 
 

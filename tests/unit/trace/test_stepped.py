@@ -11,7 +11,7 @@ import pytest
 
 import dpest
 from dpest.errors import ExactRefused
-from dpest.laws.continuous import Exponential
+from dpest.laws.continuous import Exponential, Gumbel, Laplace, Uniform
 from dpest.laws.stepped import Stepped
 from dpest.numerics.rationals import exact
 
@@ -129,3 +129,19 @@ def test_rounded_exponential_noise_has_one_tail(factor: float) -> None:
     logs = law.log_density(side * far)
     assert logs == pytest.approx([found.at(x) for x in far], abs=1e-12)
     assert law.tail_terms == pytest.approx(1 / math.expm1(1 / 3.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.002, 0.02, 0.04, 0.06, 0.3, 1.0, 20.0])
+@pytest.mark.parametrize("offset", [0.0, 0.25, 0.5])
+def test_what_is_left_beyond_a_point_of_the_tail(scale: float, offset: float) -> None:
+    """Of floor(Z + offset) with Laplace noise, each probability in the tail is e^(-1 / scale) of the one before."""
+    law = Stepped(Laplace(scale), exact(1), exact(offset))
+    truth = 1 / math.expm1(1 / scale)
+    assert truth <= law.tail_terms <= max(1.001 * truth, 1e-2)
+
+
+def test_the_slower_tail_decides_and_beyond_an_end_nothing_is_left() -> None:
+    """Gumbel noise falls like e^-x to the right, and much faster to the left; uniform noise has two ends."""
+    assert Stepped(Gumbel(1.0), exact(1), exact(0)).tail_terms == pytest.approx(1 / math.expm1(1), rel=1e-6)
+    assert Stepped(Gumbel(1.0), exact(-1), exact(0)).tail_terms == pytest.approx(1 / math.expm1(1), rel=1e-6)
+    assert Stepped(Uniform(0.0, 9.5), exact(1), exact(0)).tail_terms == 0.0

@@ -55,6 +55,9 @@ def test_algebra_against_fractions(seed: int) -> None:
     assert at(substituted(a, 1, b), values) == at(a, {**values, 1: at(b, values)})
     names = {v: 10 - v for v in range(-1, 3)}
     assert at(renamed(a, names), {10 - v: x for v, x in values.items()}) == at(a, values)
+    rationals = {v: exact(x) for v, x in values.items()}
+    assert Fraction(str(a.exactly(rationals))) == at(a, values)
+    assert a.exactly({}) == a.constant
     if a.coefficient(2):
         assert at(a, {**values, 2: at(solved(a, 2), values)}) == 0
         assert 2 not in solved(a, 2).variables()
@@ -67,6 +70,33 @@ def test_thirds_of_whole_numbers_stay_whole() -> None:
     assert wide.at({0: np.array([3.0]), 1: np.array([1.0])}).tolist() == [2.0**60 + 1]
     half = expr(((0, exact(1)), (1, exact(-0.5))), exact(2))
     assert half.at({0: np.array([1.0]), 1: np.array([3.0])}).tolist() == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("top", "bottom", "x"), [(2**53, 5, 3), (2**53, 3, 5), (2**53, 7, 5), (1, 2**53 + 1, 1), (2**53 - 1, 2**53, 1), (1, 3, 2**53)]
+)
+def test_one_term_is_rounded_once(top: int, bottom: int, x: int) -> None:
+    """The quotient of whole numbers is the double next to it, as long as the numbers are doubles."""
+    truth = float(Fraction(top * x, bottom))
+    assert expr(((0, exact(Fraction(top, bottom))),), exact(0)).at({0: float(x)}) == truth
+
+
+@pytest.mark.parametrize("place", ["constant", "term"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_whole_numbers_that_doubles_round_are_not_put_over_a_denominator(place: str, sign: int) -> None:
+    """(2^53 + 1) / 3 is a whole number below 2^53, and 2^53 + 1 is no double."""
+    third, large = exact(Fraction(1, 3)), exact(sign * (2**53 + 1) // 3)
+    e = expr(((0, third),), large) if place == "constant" else expr(((0, third), (1, large)), exact(0))
+    assert e.at({0: 0.0, 1: 1.0}) == float(large) == sign * 3002399751580331.0
+
+
+def test_every_two_kinks_meet() -> None:
+    """x = 0, 1 - y, 4 - 2 y, 9 - 3 y, ..., of which no three meet in one place: y is where two of them are equal."""
+    n = 6
+    kinks = [expr(((0, exact(1)), (-1, exact(k))), exact(-k * k)) for k in range(n)]
+    found = meetings(kinks, 0)
+    assert {-e.constant / e.terms[0][1] for e in found} == {j + k for j in range(n) for k in range(j)}
+    assert all([v for v, _ in e.terms] == [-1] for e in found)
 
 
 def test_kinks_meet() -> None:

@@ -262,6 +262,26 @@ def test_two_alike_grow_by_a_power() -> None:
     assert scaled.asymptote.constant == pytest.approx(-math.log(16))
 
 
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0, -0.25])
+@pytest.mark.parametrize("share", [0.9, 1.5])
+def test_two_alike_beyond_a_bound(ratio: float, share: float) -> None:
+    """r V + W on V >= c, of scales b and s = |r| b: (t / |r| - c + b / 2) e^(-t / s) / (4 b s) for t >= |r| c."""
+    b, start, r = 2.0, 40.0, abs(ratio)
+    s, c = r * b, share * start / (2 * r)
+    bound = ((number(c),), ()) if ratio > 0 else ((), (number(-c),))
+    f = integral(Laplace(b), (Density(Laplace(s), line(1, 0, (0, -ratio))),), *bound)
+    found = tail((f,), Ray(Y, 1, exact(0), start))
+    if share > 1:
+        assert found is None  # the bound is in the half on which both are asked to be exponentials
+        return
+    assert found is not None
+    assert found.asymptote.constant == pytest.approx(-math.log(4 * b * s * r))
+    for t in (start, 45.0, 100.0, 1000.0):
+        truth = math.log((t / r - c + b / 2) / (4 * b * s)) - t / s
+        off = found.error + 1e-13 * (1 + abs(truth))
+        assert found.asymptote.at(t) + found.low - off <= truth <= found.asymptote.at(t) + found.high + off
+
+
 def test_products_of_one_draw() -> None:
     """e^(-|v|/2) times P(L <= v) on either side: on the left both decay."""
     left, right = product_asymptotes(Laplace(2.0), 0, [Between(Laplace(1.0), (), (single(0),))])

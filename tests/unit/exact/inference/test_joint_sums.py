@@ -7,10 +7,13 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
 import dpest
+from dpest.exact.inference.joint_sums import _law
+from dpest.lang.nodes import linear
 
 KINDS = 3
 HONEST = 0.6  # the double, as the program compares with it
@@ -165,3 +168,20 @@ def test_random_places_outside_of_a_list_fork() -> None:
     found = dpest.estimate(missing, ([0] * 6, [1] + [0] * 5), method="exact")
     assert found.lower <= 0.0 <= found.upper
     assert found.upper < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_logarithms_of_rare_outcomes_are_rounded(seed: int) -> None:
+    """Twelve coins that come up once in 10^20 to 10^45 tosses, all at once: a sum of logarithms near -900, at 40 digits."""
+    rng = random.Random(seed)
+    chances = [rng.uniform(1, 9) * 10.0 ** -rng.randint(20, 45) for _ in range(12)]
+    coins = [dpest.bernoulli(p) for p in chances]
+    sums = [linear(sum(weight(k) * d for k, d in enumerate(coins)).node) for weight in (lambda _: 1, lambda k: k + 1)]
+    found = _law(sums, [[d.node] for d in coins])
+    assert found is not None
+    law, error = found
+    with mpmath.workdps(40):
+        truth = mpmath.fsum(mpmath.log(p) for p in chances)
+        assert abs(law[12, 78] - truth) <= error < 1e-11
+    assert law[0, 0] == pytest.approx(-math.fsum(chances), abs=error)
+    assert math.fsum(map(math.exp, law.values())) == pytest.approx(1, abs=1e-12)

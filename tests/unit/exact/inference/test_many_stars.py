@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpest.exact.inference.component import Component
 from dpest.exact.inference.eliminate import eliminate, eliminate_together
@@ -13,6 +14,7 @@ from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Between
 from dpest.laws.continuous import Exponential, Gaussian, Laplace
 from dpest.laws.law import Law
+from dpest.laws.scipy_law import from_frozen
 from dpest.numerics.rationals import ONE, exact
 
 
@@ -67,6 +69,19 @@ def test_as_each_alone():
         assert error <= 4 * alone + 1e-15
 
 
+@pytest.mark.parametrize("hub", [from_frozen(stats.t(4))[1], Gaussian(2.0), Exponential(5.0)])
+def test_errors_of_all_laws_count(hub):
+    """scipy's functions are right to 1e-12: so often as one is multiplied, the product is off by as much."""
+    other = from_frozen(stats.t(3))[1]
+    stars = [star(hub, (law, -1, 0.25, n)) for n in (1, 50) for law in (other, Laplace(2.0))]
+    for component, measure in eliminate_together(stars):
+        ((f, n),) = component.folded
+        error, alone = probability(measure)[1], probability(eliminate(component))[1]
+        assert error >= max(hub.error + n * f.law.error, alone / 8)
+        assert error < 1e-11 + 3 * n * f.law.error
+        assert probability(measure)[0] == pytest.approx(probability(eliminate(component))[0], abs=error + alone)
+
+
 def test_a_star_without_a_run_is_impossible():
     """An exponential draw is never below minus another one."""
     law = Exponential(1.0)
@@ -83,3 +98,14 @@ def test_what_is_no_star_is_left_alone():
     far_apart = [star(hub, *((hub, -1, float(7 * i + j), 1) for j in range(7))) for i in range(7)]
     assert dict(eliminate_together([with_output, alone])) == {}
     assert dict(eliminate_together(far_apart)) == {}  # more kinks than one table of panels should have
+
+
+def test_what_integrals_leave_out_is_in_their_errors():
+    """P(X >= Y + c) = e^-c / 4 of Laplace and exponential noise. Up to e^-3000 of Y is left out."""
+    stars = {star(Exponential(1.0), (Laplace(1.0), 1, c, 1)): c for c in (0.0, 700.0, 2900.0, 2980.0, 3100.0)}
+    for component, measure in eliminate_together(stars):
+        c = stars[component]
+        (log, error), (own, alone) = probability(measure), probability(eliminate(component))
+        assert abs(log + c + math.log(4)) <= error + 4e-16 * abs(log) < 1e-11 + math.exp(c - 2998)
+        assert abs(own + c + math.log(4)) <= alone + 4e-16 * abs(own)
+        assert min(error, alone) >= math.exp(min(c - 3000, 0))
