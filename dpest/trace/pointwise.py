@@ -12,7 +12,7 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-from dpest.lang.generators.standins import seeded
+from dpest.lang.generators.seeds import seeded
 from dpest.lang.nodes import Node
 from dpest.laws.law import Law
 from dpest.trace.atomic import point
