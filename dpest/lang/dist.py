@@ -48,7 +48,7 @@ from dpest.lang.nodes import (
 from dpest.lang.not_plain import NotPlain
 from dpest.lang.plain_numbers import marked
 from dpest.lang.points import has_listed_points
-from dpest.lang.run import RUN, shown
+from dpest.lang.run import RUN, at_once, shown
 from dpest.lang.scalars import OneNumber
 from dpest.lang.spans import is_smooth
 from dpest.lang.ufuncs import EXTREMES, OPERATORS, boxed
@@ -91,11 +91,6 @@ def _number(x: Any, verb: str) -> Any:
             raise UnsupportedOperation(f"cannot {verb} a random value and {x!r}: the operand must be a finite number")
         return x.item() if isinstance(x, np.generic) else x
     raise UnsupportedOperation(f"cannot {verb} a random value and {shown(x)} of type {type(x).__name__}: it must be a number")
-
-
-def _at_once(condition: Any) -> Any:
-    """A comparison; the truth value that it has, in a run that decides each where it is made."""
-    return bool(condition) if getattr(RUN.get(), "at_once", False) else condition
 
 
 # With NaN or an infinity, the sum is that, whatever was drawn: noise is finite.
@@ -266,7 +261,7 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
     def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
         if type(other) is Dist:
             truth_value = compared(relation, other.node, self.node) if swap else compared(relation, self.node, other.node)
-            return _at_once(Dist(truth_value)) if type(truth_value) is Compare else truth_value
+            return at_once(Dist(truth_value)) if type(truth_value) is Compare else truth_value
         if isinstance(other, np.ndarray):
             return _elementwise(lambda me, x: me._compare(relation, x, swap=swap))(self, other)
         if isinstance(other, _NUMBERS) and math.isnan(other):
@@ -276,7 +271,7 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
                 raise UnsupportedOperation(f"cannot compare {self.words()} with {other}: rounding decides whether it overflows")
             return relation is not Relation.EQ and (other < 0) != swap
         sides = (self.node, _number(other, "compare"))
-        return _at_once(wrap(checked(compare(relation, *(reversed(sides) if swap else sides)), self.node, other)))
+        return at_once(wrap(checked(compare(relation, *(reversed(sides) if swap else sides)), self.node, other)))
 
     __hash__ = NotPlain.__hash__  # a class that defines __eq__ has to say so
 

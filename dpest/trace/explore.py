@@ -113,14 +113,11 @@ _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides tog
 # what is computed from itself in each of a dozen rounds has more, and is a long sum over all sequences of rounds.
 _NESTED = 10
 
-
 _IN_STEPS = 10  # what an `if` whose sides are kept together takes, also in a replay: a tenth of a millisecond
-
 
 # A loop that comes back to a state in which it was has few paths by forks, and no end where sides are kept together: there,
 # as many times more paths and decisions are followed. Twice of it helps no program that was tried, half loses one.
 _MORE_IN_LOOPS = 16
-
 
 LoopWeight = Callable[[Loop], float]  # ln of what a loop multiplies the weight of its first round by
 
