@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import math
 import operator
@@ -15,6 +16,7 @@ import pytest
 
 import dpest
 from dpest.errors import ExactRefused, NotReplayable
+from dpest.lang.dist import Dist
 from dpest.lang.nodes import Compare, Draw, Linear, Pick, Ranked, Relation, Rounded, Rounding
 from dpest.laws.continuous import Laplace
 from dpest.laws.discrete import Geometric, integers_law
@@ -27,7 +29,7 @@ from dpest.trace.one_of import one_of
 from dpest.trace.rounding import has_functions
 from dpest.trace.roundings import least
 from dpest.trace.stepped import steps_of
-from dpest.trace.together import _has_all
+from dpest.trace.together import _has_all, _merged
 from dpest.trace.valuation import Valuation, Value
 
 HOLDS: dict[Relation, Callable[[Any, Any], bool]] = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
@@ -214,3 +216,13 @@ def test_texts_inside_pairs_that_may_be_the_same_are_refused() -> None:
 
     with pytest.raises(ExactRefused, match="written in two ways"):
         dpest.estimate(mechanism, (0, 1), method="exact")
+
+
+def test_what_two_sides_give_is_one_value_where_it_is_the_same() -> None:
+    condition = Compare(Relation.GE, affine(0, (Draw(Laplace(1.0)), 1)))
+    for same in (2, 0.5, "a", (1, "b"), True):
+        assert _merged(condition, same, copy.deepcopy(same)) == same
+    for one, other in ((1, 2), (1, 1.0), ("a", "b"), (0.5, 1)):
+        assert isinstance(_merged(condition, one, other), Dist)
+        assert isinstance(_merged(condition, (one, 3), (other, 3))[0], Dist)
+        assert _merged(condition, (one, 3), (other, 3))[1] == 3
