@@ -10,7 +10,7 @@ import numpy as np
 
 from dpest.errors import UnsupportedOperation
 from dpest.lang.logic import conjunction, negate, truth
-from dpest.lang.nodes import NODES, TRUTHS, Draw, Linear, combine, is_integral, linear
+from dpest.lang.nodes import NODES, TRUTHS, Draw, Where, combine, is_integral, linear
 from dpest.lang.points import listed_points, of_whole_numbers
 from dpest.laws.discrete import Whole
 
@@ -105,9 +105,19 @@ def logical(name: str, values: tuple[Any, ...]) -> Any:
 
 
 def inverted(x: Any) -> Any:
-    """`~x`: what a truth value is not; of a whole number that was drawn, or computed, its bits."""
-    counted = isinstance(x, Linear) or (isinstance(x, Draw) and isinstance(x.law, Whole))
-    return combine(linear(-1), linear(x), -1) if counted and is_integral(x) else negate(truth(x))
+    """`~x`: what a truth value or a coin is not; of other whole numbers, drawn or computed, the bits."""
+    return negate(truth(x)) if _is_truth(x) or not is_integral(x) else combine(linear(-1), linear(x), -1)
+
+
+def _is_truth(x: Any) -> bool:
+    """Whether a value is False or True, or a coin, which counts as such."""
+    match x:
+        case Where(yes=yes, no=no):
+            return _is_truth(yes) and _is_truth(no)
+        case Draw(law=law):
+            return not isinstance(law, Whole) and _is_bit(x)
+        case _:
+            return isinstance(x, (bool, *TRUTHS))
 
 
 def _is_bit(x: Any) -> bool:

@@ -25,6 +25,7 @@ from dpest.lang.logic import compare, compared, conjunction, negate, truth
 from dpest.lang.narrow import checked, is_narrow
 from dpest.lang.nodes import (
     NODES,
+    TRUTHS,
     Apply,
     Compare,
     Draw,
@@ -66,9 +67,8 @@ __all__ = ["RUN", "Dist", "Interval", "compare", "conjunction", "negate", "round
 def wrap(x: Any) -> Any:
     """A node as the author sees it; constants stay plain."""
     if isinstance(x, Linear):
-        short = simplified(x)
-        # Python's rounding may tell (k + 0.1) - 0.1 from a whole number k: what was written stays.
-        x = x if x.written and isinstance(short, Draw | Rounded) and is_integral(short) else short
+        # Python may tell (k + 0.1) - 0.1 from a whole number k, and (k > 0) + 0 from a truth value: what was written stays.
+        x = x if isinstance(short := simplified(x), (Draw, Rounded, *TRUTHS)) and x.written and is_integral(short) else short
     return Dist(x) if isinstance(x, NODES) else x
 
 

@@ -19,6 +19,7 @@ NUMBERS = (
     *("math.floor({a}[0])", "min(map(abs, {a}))", "int(np.any({a} > {c}))", "int(np.all({a} >= {c}))", "list({a}).count({c})"),
     *("len(set({a}.tolist()))", "np.bincount(np.abs({a}).astype(int), minlength=3)[1]", "divmod({a}[0], 2)[1]", "x[{i}]"),
     *("np.sign({a}[0])", "next((i for i, v in enumerate({a}) if v > {c}), -1)", "np.average({a})", "np.linalg.norm({a}, 1)"),
+    *("~int({a}[{i}] > {c})", "~(int({a}[0] > {c}) + 0)", "~max(int({a}[{i}] > {c}), 0)", "(int({a}[0] > {c}) ^ 3) << 1"),
     *("np.sum(np.concatenate([{a}, {b}, {a}, {b}]) * 0.1)", "(0.1 * np.tile({a}, 4)).mean()"),  # eight and more: added in pairs
 )
 ARRAYS = (

@@ -27,6 +27,7 @@ def cases() -> Iterator[Case]:
     yield from ends_of_doubles()
     yield from exact_types()
     yield from squares()
+    yield from bits_of_counts()
     yield from ends_of_functions()
 
 
@@ -116,6 +117,20 @@ def _class_is_float(x: Any, d: Any) -> Any:
 def exact_types() -> Iterator[Case]:
     yield formula("type(k) is int", _exactly_int, (0, 1), mp.inf, refusal=MAY)
     yield formula("the class of a float", _class_is_float, (0, 1), mp.inf, refusal=MAY)
+
+
+def _bits(x: Any, d: Any, written: str) -> Any:
+    count = int(d.laplace(1) + x > 0)
+    values = {"sum": count + 0, "max": max(count, 0), "rounded": round(count / 2 + 0.125), "choice": 1 if count else 0}
+    return ~values[written] > -2
+
+
+def bits_of_counts() -> Iterator[Case]:
+    """~0 is -1 and ~1 is -2, however the 0 or 1 was made; only of truth values `~` is `not`."""
+    z = families.laplace(1)
+    chances = [z.above(-x) for x in (0, 1)]
+    for written in ("sum", "max", "rounded", "choice"):
+        yield formula(f"~ of a count of one, {written}", partial(_bits, written=written), (0, 1), _of_two(chances))
 
 
 def _square_above(x: Any, d: Any, low: int, root: int) -> Any:
