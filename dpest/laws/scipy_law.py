@@ -24,7 +24,7 @@ from dpest.numerics.quadrature import integrate
 from dpest.numerics.rationals import Rational, exact
 
 _ERROR = 1e-12  # relative, of scipy's densities and distribution functions
-_SECANT = 1e-3  # of a law's scale, how far apart slopes are taken: far above rounding, and no law of scipy turns within it
+_SECANT = 1e-3  # of a law's scale, how far apart slopes are taken: far above rounding, and few laws turn within it
 _LEAST = -600.0  # ln of the smallest probability that scipy's plain distribution functions still hold
 _NEGLIGIBLE = -30.0  # ln of a mass below scipy's own error: tails that are heavier where squares of doubles overflow are refused
 _MOST_POINTS = 200_000

@@ -174,18 +174,32 @@ def _varies(x: Any, run: CaseRun) -> bool:
     draws = draws_of(x)
     samples = [np.asarray(d.law.sample(rng, _TRIES), float) for d in draws]
     values = _values(x, draws, samples)
-    first = next(values, math.nan)
-    return any(abs(v - first) > _APART * max(abs(v), abs(first)) for v in values)
+    first, its_size = next(values, (math.nan, math.nan))
+    return any(abs(v - first) > _APART * max(size, its_size) for v, size in values)
 
 
-def _values(x: Any, draws: list[Draw], samples: list[Any]) -> Iterator[float]:
+def _values(x: Any, draws: list[Draw], samples: list[Any]) -> Iterator[tuple[float, float]]:
+    """The function at places, and the size of what it is computed from there: what is far below that is rounding."""
     for places in zip(*samples, strict=True):
+        at = {id(d): float(v) for d, v in zip(draws, places, strict=True)}
         try:
-            value = evaluate(x, {id(d): float(v) for d, v in zip(draws, places, strict=True)})
+            value, size = evaluate(x, at), _size(x, at)
         except (ArithmeticError, ValueError, Undetermined):  # outside the domain of a function, or a division by zero
             continue
         if is_number(value) and np.isfinite(float(value)):
-            yield float(value)
+            yield float(value), size
+
+
+def _size(x: Any, at: dict[int, float]) -> float:
+    """The sum of the sizes of a value's terms."""
+    match x:
+        case Linear(terms=terms, constant=constant):
+            return abs(float(constant)) + sum(abs(float(c)) * _size(node, at) for node, c in terms)
+        case Product(left=left, right=right):
+            return _size(left, at) * _size(right, at)
+        case Quotient(left=left, right=right):
+            return _size(left, at) * _size(right, at) / float(evaluate(linear(right), at)) ** 2
+    return abs(float(evaluate(x, at) if is_node(x) else x))
 
 
 def _is_meromorphic(x: Any, run: CaseRun) -> bool:

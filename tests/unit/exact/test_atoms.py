@@ -177,3 +177,12 @@ def test_the_likely_numbers_are_those_that_plain_runs_show(name: str) -> None:
         hits = runs - sum(k for k in seen.values() if k > 20) if number == SOME_NUMBER else seen[round(number, 9)]
         assert abs(hits / runs - p) < 5 * math.sqrt(p * (1 - p) / runs) + 1e-3
     assert sum(chances.values()) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_what_is_zero_but_for_rounding_is_no_number_with_a_density() -> None:
+    def nothing(x: float) -> float:
+        a, b = x + dpest.laplace(1), x + dpest.laplace(2)
+        return (a + b) * (a - b) - a * a + b * b
+
+    with sides_kept(Sides.APART), pytest.raises(ExactRefused, match="not known whether it has a density"):
+        with_atoms_only(*(trace(nothing, x, {}) for x in (0.0, 1.0)))

@@ -156,7 +156,7 @@ def test_how_much_the_rounding_of_a_place_matters(x: float, spread: float) -> No
         assert truth <= law.slope(np.array(x * spread)) <= 20 * (1 + truth) / min(spread, 1.0)
 
 
-@pytest.mark.parametrize("frozen", [stats.skewnorm(4), stats.norm(3, 2), stats.hypsecant(), stats.loglaplace(2.5), stats.gamma(3)])
+@pytest.mark.parametrize("frozen", [stats.skewnorm(4), stats.hypsecant(), stats.loglaplace(2.5), stats.gamma(3)])
 def test_slopes_are_bounded(frozen: Any) -> None:
     _, law = from_frozen(frozen)
     for x in (-3.0, -1.0, 0.25, 1.5, 4.0):
