@@ -40,8 +40,8 @@ slow: $(TESTS_READY) ## Run the slow statistical tests
 test-libraries: $(LIBRARIES_READY) ## Audit other projects' libraries (an environment of its own)
 	$(LIBRARIES_VENV)/bin/pytest -q -m libraries
 
-soundness: $(TESTS_READY) ## Run 10,000 random programs against their oracles and write docs/soundness.md (hours on one core)
-	$(BIN)/python benchmarks/soundness.py --programs $(PROGRAMS) --seed 1 --shrink 30 --write
+soundness: $(TESTS_READY) ## Run 10,000 random programs against their oracles and write docs/soundness.md (WORKERS=2 processes; minutes on 16 cores)
+	$(BIN)/python benchmarks/soundness.py --programs $(PROGRAMS) --seed 1 --workers $(WORKERS) --shrink 30 --write
 
 coverage: $(TESTS_READY) ## Ask about published mechanisms as they stand and write docs/coverage.md (minutes)
 	$(BIN)/python -m benchmarks.coverage --write

@@ -2,18 +2,20 @@
 
 python benchmarks/soundness.py --programs 1000 --seed 1 --kinds discrete one --shrink 30
 
-A long run can be cut into pieces and spread over processes: `--record FILE` appends one line per program and goes on after
-the programs of this seed that the file holds, `--minutes` stops it, and `--page FILE ...` writes the page from the files.
+A long run is spread over `--workers` processes and can be cut into pieces: `--record FILE` appends one line per program and
+goes on after the programs of this seed that the file holds, `--minutes` stops it, `--page FILE ...` writes the page from files.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import sys
 import time
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -55,7 +57,6 @@ class Row:
 def main() -> None:
     """Runs the programs, prints failures as they come, and writes the page."""
     options = _options()
-    warnings.simplefilter("ignore")
     if options.page:
         _write([row for path in options.page for row in _recorded(path)], options)
         return
@@ -63,22 +64,30 @@ def main() -> None:
     done = {row.number for row in rows if row.seed == options.seed}
     kinds = [k for k in options.kinds for _ in range(SHARES[k])]
     start = time.time()
-    for i in range(options.programs):
-        if i in done:
-            continue
-        if options.minutes and time.time() - start > 60 * options.minutes:
-            break
-        row = _run(i, kinds[i % len(kinds)], options)
+    for row in _rows([(i, kinds[i % len(kinds)], options) for i in range(options.programs) if i not in done], options.workers):
         rows.append(row)
         if options.record:
             with open(options.record, "a", encoding="utf-8") as record:
                 record.write(json.dumps(asdict(row)) + "\n")
+        if options.minutes and time.time() - start > 60 * options.minutes:
+            break
     _print(rows)
     if options.write:
         _write(rows, options)
 
 
-def _run(i: int, kind: str, options: argparse.Namespace) -> Row:
+def _rows(jobs: list[tuple[int, str, argparse.Namespace]], workers: int) -> Iterator[Row]:
+    """What came of each program, as it comes."""
+    if workers == 1:
+        yield from map(_run, jobs)
+        return
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        yield from pool.imap_unordered(_run, jobs)
+
+
+def _run(job: tuple[int, str, argparse.Namespace]) -> Row:
+    i, kind, options = job
+    warnings.simplefilter("ignore")
     program = generate(kind, options.seed * 1_000_000 + i)
     before = time.process_time()
     outcome = check(program, options.seconds, options.runs)
@@ -105,6 +114,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--shrink", type=float, default=0.0, metavar="SECONDS", help="how long to make each failure smaller")
     parser.add_argument("--write", action="store_true", help="write docs/soundness.md")
     parser.add_argument("--record", metavar="FILE", help="append a line for each program; go on after those it holds")
+    parser.add_argument("--workers", type=int, default=1, help="processes that try programs side by side")
     parser.add_argument("--minutes", type=float, default=0.0, help="stop after this time")
     parser.add_argument("--page", nargs="+", metavar="FILE", help="run nothing: write docs/soundness.md from these records")
     return parser.parse_args()

@@ -39,11 +39,10 @@ def estimate_algorithm(
         return dist_func(data, eps, *(extra or ()))
 
     mechanism.__name__ = str(name)
-    given = [tuple(pair) if isinstance(pair, list) else pair for pair in pairs]  # several pairs, whatever they hold
     try:
-        result = estimate(mechanism, given, samples=n_samples)
+        result = estimate(mechanism, list(pairs), samples=n_samples)
     except NotReplayable as hidden:
-        return max(_between_samples(mechanism, pair, hist_bins, hidden) for pair in as_pairs(given))
+        return max(_between_samples(mechanism, pair, hist_bins, hidden) for pair in as_pairs(list(pairs)))
     if verbose:
         print(result)  # noqa: T201  (what verbose asks for)
     return float(result)

@@ -123,19 +123,9 @@ def as_pairs(pairs: Any) -> list[Pair]:
     if isinstance(pairs, Mapping):
         named = [(str(name), *_two(pair)) for name, pair in pairs.items()]
         return _nonempty([_checked(*p) for p in named])
-    if _is_one_or_two(pairs):
-        one, other = map(brief, pairs)
-        raise InvalidPair(f"{brief(pairs)} may be one pair or two: write ({one}, {other}) for one pair, a list of tuples for two")
     if isinstance(pairs, Sequence) and not isinstance(pairs, str):
         return _nonempty([p if isinstance(p, Pair) else _checked("", *_two(p)) for p in pairs])
     raise InvalidPair(f"pairs must be (D, D') or a list of such pairs, got {brief(pairs)}")
-
-
-def _is_one_or_two(pairs: Any) -> bool:
-    """Whether lists may be two inputs of two numbers each, or two pairs of numbers."""
-    if type(pairs) is not list or len(pairs) != 2 or not all(type(p) is list and len(p) == 2 for p in pairs):
-        return False
-    return not any(isinstance(x, list | tuple | Mapping | np.ndarray) for p in pairs for x in p)
 
 
 def _two(pair: Any) -> tuple[Any, Any]:

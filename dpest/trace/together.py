@@ -12,6 +12,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
+from fractions import Fraction
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
@@ -308,7 +309,16 @@ def attribute(x: Any, name: str) -> Any:
         found = getattr(x, name)
         _check_values((found,))
         return found
+    if any(isinstance(x, kind) and name in names for kind, names in _WORKED_OUT):
+        return getattr(x, name)
     raise Unusual
+
+
+# Attributes of values that never change, or that do nothing but look.
+_WORKED_OUT: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (int | float | np.number | Fraction, ("real", "imag", "numerator", "denominator")),
+    (np.ndarray, ("shape", "size", "ndim")),
+)
 
 
 def container(x: Any) -> Any:

@@ -63,9 +63,8 @@ def test_a_seed_that_everybody_knows_is_one_note() -> None:
     assert not any("made no draw" in note for note in notes)
 
 
-def test_a_list_of_two_lists_is_one_pair_or_two() -> None:
-    with pytest.raises(InvalidPair, match=r"write \(\[1, 1\], \[2, 1\]\) for one pair"):
-        dpest.estimate(count, [[1, 1], [2, 1]], eps=1.0)
+def test_a_tuple_is_one_pair_and_a_list_holds_several() -> None:
     with pytest.raises(InvalidPair, match="one pair is a tuple"):
         dpest.estimate(count, [[1, 1, 1], [2, 1, 1]], eps=1.0)
     assert len(dpest.estimate(count, [([1], [2]), ([1], [0])], eps=1.0).pairs) == 2
+    assert len(dpest.estimate(lambda x: x + dpest.laplace(1), [[0, 1], [1, 2]]).pairs) == 2

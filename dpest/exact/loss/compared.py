@@ -53,14 +53,9 @@ def _outputs(comparison: Comparison) -> _Outputs:
     buckets = [_bucket(b) for b in comparison.buckets]
     if all(isinstance(b, Leaf) for b in buckets):
         return _Outputs((Leaf(together([b.source for b in buckets if isinstance(b, Leaf)], (loose[0], loose[1]))),))
-    return _Outputs((Mixture((*buckets, *_unexplored(loose[0], loose[1]))),))
-
-
-def _unexplored(p: float, q: float) -> tuple[Tree, ...]:
-    """Mass on paths that were not explored, which may lie on any output: only a single list of cells can take it in."""
-    if not p and not q:
-        return ()
-    raise NotCovered("delta(eps) of a loop without end whose output has several independent parts")
+    if any(loose):  # it may lie on any output: only a single list of cells can take it in
+        raise NotCovered("delta(eps) of a loop without end whose output has several independent parts")
+    return _Outputs((Mixture(tuple(buckets)),))
 
 
 def _independent(parts: list[Weight | SharedGaussian | CellSource]) -> _Outputs:

@@ -27,8 +27,9 @@ def on_points(block: Block) -> BothWays:
     y = block.points()
     finite = _finite(block)
     p, q = (pieces(side) for side in (block.left, block.right)) if block.dimension == 1 and not finite else (None, None)
+    gaps: list[tuple[float, int]] = []
     if p and q:
-        y = _with_kinks(y, [*p, *q])
+        y, gaps = _with_kinks(y, [*p, *q])
     logs = logs_at(block, y)
     ways = covering(logs), covering(logs.swapped())
     if finite:
@@ -37,7 +38,10 @@ def on_points(block: Block) -> BothWays:
     if apart:
         return BothWays(_without_bound(ways[0], -apart), _without_bound(ways[1], apart))
     if not p or not q:
-        return BothWays(*(_unbounded(w) for w in ways))
+        return BothWays(*(_at_most(w, math.inf) for w in ways))
+    for end, side in gaps:
+        between = _beyond(p, q, y[side * (y[:, 0] - end) <= 0, 0], side)
+        ways = _at_most(ways[0], between[0].upper), _at_most(ways[1], between[1].upper)
     for side in (-1, 1):
         beyond = _beyond(p, q, y[:, 0], side)
         shown = logs.p[-1 if side > 0 else 0], logs.q[-1 if side > 0 else 0]
@@ -46,20 +50,33 @@ def on_points(block: Block) -> BothWays:
 
 
 _MARGIN = 64  # points beyond the last kink that are looked at: from there on laws declare how they decay
+_EXACT = 2.0**52  # doubles tell neighbours apart up to there
 
 
-def _with_kinks(y: Floats, own: Sequence[Piece]) -> Floats:
-    """The points with those around every place where a piece begins or ends: a condition may hold far out alone."""
+def _with_kinks(y: Floats, own: Sequence[Piece]) -> tuple[Floats, list[tuple[float, int]]]:
+    """The points with those around every place where a piece begins or ends: a condition may hold far out alone.
+
+    What lies between is filled up as far as points go; of each gap that is left, where it begins and to which side it goes.
+    """
     edges = [float(e) for e in cell_edges([own])]
     if not edges:
-        return y
-    first, last = math.floor(min(edges)), math.ceil(max(edges))
-    low, high = (float(y[0, 0]), float(y[-1, 0])) if len(y) else (math.inf, first - 1.0)
-    below = np.arange(first - _MARGIN, min(low, last + _MARGIN + 1)) if first < low else np.empty(0)
-    above = np.arange(high + 1, last + _MARGIN + 1) if last > high else np.empty(0)
-    if below.size + above.size > MOST_POINTS:
-        raise BudgetExceeded(f"an output with {last - first:.3g} points; at most {MOST_POINTS} are listed")
-    return np.unique(np.concatenate([below, y[:, 0], above]))[:, None] if below.size or above.size else y
+        return y, []
+    if max(map(abs, edges)) > _EXACT or len(edges) * 2 * _MARGIN > MOST_POINTS:
+        raise BudgetExceeded(f"an output with {max(edges) - min(edges):.3g} points; at most {MOST_POINTS} are listed")
+    around = np.concatenate([np.arange(math.floor(e) - _MARGIN, math.ceil(e) + _MARGIN + 1.0) for e in edges])
+    low, high = (float(y[0, 0]), float(y[-1, 0])) if len(y) else (around[0], around[0])
+    points = np.unique(np.concatenate([y[:, 0], around[(around < low) | (around > high)], [low, high]]))
+    left = MOST_POINTS - len(points)
+    filled, gaps = [points], []
+    starts, ends = points[:-1], points[1:]
+    for i in np.flatnonzero((ends - starts > 1) & ((starts >= high) | (ends <= low))):
+        start, end = float(starts[i]), float(ends[i])
+        if end - start <= left:
+            filled.append(np.arange(start + 1, end))
+            left -= filled[-1].size
+        else:
+            gaps.append((start, 1) if start >= high else (end, -1))
+    return np.sort(np.concatenate(filled))[:, None], gaps
 
 
 def _finite(block: Block) -> bool:
@@ -76,8 +93,9 @@ def _without_bound(sup: Sup, side: int) -> Sup:
     return replace(sup, value=math.inf, lower=math.inf, upper=math.inf, at=(side * math.inf,), limit=True)
 
 
-def _unbounded(sup: Sup) -> Sup:
-    return replace(sup, upper=math.inf) if sup.possible else sup
+def _at_most(sup: Sup, bound: float) -> Sup:
+    """A supremum over points with more points, at which the ratio has a bound."""
+    return replace(sup, upper=max(sup.upper, bound)) if sup.possible else sup
 
 
 def _with(sup: Sup, f: Far, side: int, shown: tuple[float, float]) -> Sup:

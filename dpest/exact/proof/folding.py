@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from dpest.exact.proof.programs import Program
 from dpest.numerics.effort import spend_steps
-from dpest.numerics.rationals import Rational
+from dpest.numerics.rationals import ZERO, Rational
 
 _ENTRIES_IN_A_STEP = 8  # of a program that is looked at for equal rows, a microsecond or two each
 
@@ -48,7 +48,7 @@ def solve_folded(program: Program, known: Known) -> list[Rational] | None:
         out[column] = point[place]
     for j, low in enumerate(program.lows):
         if out[j] is None:  # in no row
-            out[j] = low if low is not None else 0 * program.costs[j]
+            out[j] = ZERO if low is None else low
     return out
 
 

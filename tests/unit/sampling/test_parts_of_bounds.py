@@ -71,6 +71,16 @@ def test_pairs_of_rare_hits_are_counted_as_a_poisson_variable(twice: int) -> Non
     assert _clumps(hits, 1000) == pytest.approx(max(chances), rel=1e-6)
 
 
+@pytest.mark.parametrize("hits", [[3, 0, 0, 1, 2, 0, 0, 4, 0, 1], [9, 1, 7, 2, 8, 3, 0, 9, 5, 1]])
+def test_clumps_of_misses_are_as_telling_as_those_of_hits(hits: list[int]) -> None:
+    assert _clumps(20 - np.array(hits), 20) == _clumps(np.array(hits), 20) < 1
+
+
+@pytest.mark.parametrize(("hits", "size"), [([5, 0, 0, 0, 0, 0, 0], 20), ([1, 0] * 20, 1), ([1] + [0] * 40, 20), ([0] * 40, 20)])
+def test_few_blocks_runs_or_hits_show_no_clumps(hits: list[int], size: int) -> None:
+    assert _clumps(np.array(hits), size) == 1.0
+
+
 def test_how_many_equal_pairs_are_too_many() -> None:
     """Beside none in as many pairs elsewhere, 15 may be chance; the fewer pairs there are, the fewer equal ones."""
     assert [_too_often(k, 100, 0, 100) for k in (15, 16)] == [False, True]

@@ -6,8 +6,10 @@ import math
 import random
 import secrets
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpest
@@ -62,6 +64,20 @@ def with_whole_numbers() -> int:
     return k
 
 
+def with_a_fraction(p: Fraction) -> int:
+    k = 0
+    while random.randrange(p.denominator) < p.numerator:
+        k += 1
+    return k
+
+
+def with_the_size_of_an_array(data: np.ndarray) -> int:
+    k = 0
+    while random.random() < 1 / data.size:
+        k += 1
+    return k
+
+
 def name_that_is_returned(p: float) -> float:
     while True:
         u = random.random()
@@ -79,6 +95,8 @@ def name_that_is_returned(p: float) -> float:
         (lambda: with_a_walrus(0.6), -math.log(0.6)),
         (lambda: with_a_coin(0.6), -math.log(0.6)),
         (with_whole_numbers, -math.log(0.6)),
+        (lambda: with_a_fraction(Fraction(3, 5)), -math.log(0.6)),
+        (lambda: with_the_size_of_an_array(np.zeros(2)), math.log(2)),
     ],
 )
 def test_differences_of_counts_are_geometric_noise(count: Callable[[], Any], loss: float) -> None:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpest
 from dpest.exact.inference.value import infer_value
@@ -28,6 +29,7 @@ def test_points_that_cannot_be_are_no_atoms() -> None:
     assert [p for _, p in found.atoms] == pytest.approx([1 / 3, 0.5, 1 / 6])
     two_or_not = infer_value(node(dpest.where(k >= 2, k, 7)))
     assert [x for x, _ in two_or_not.atoms] == [2.0, 7.0]
+    assert two_or_not.support == (2.0, 7.0)
 
 
 def test_numbers_come_first_and_texts_by_the_alphabet() -> None:
@@ -61,3 +63,37 @@ def test_no_density_no_grid_and_no_number_no_support() -> None:
     found = infer_value(node(dpest.where(dpest.bernoulli(0.5) >= 1, "a", "b")))
     assert found.grid() == {}
     assert all(math.isnan(x) for x in found.support)
+
+
+def test_a_mixture_of_densities_and_points() -> None:
+    """Laplace noise of two scales around two places, or 7, with chances 1/2, 1/3, 1/6."""
+    k = dpest.integers(0, 5)
+    one, two = 1 + dpest.laplace(1.0), -1 - dpest.laplace(3.0)
+    found = infer_value(node(dpest.where(k >= 3, one, dpest.where(k >= 1, two, 7))))
+    assert found.atoms == ((7.0, pytest.approx(1 / 6, rel=1e-13)),)
+
+    def cdf(z: float) -> float:
+        return 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
+
+    x = [-20.0, -3.0, -1.0, 0.0, 1.0, 2.5, 6.9, 7.0, 30.0]
+    truth = [cdf(v - 1) / 2 + cdf((v + 1) / 3) / 3 + (v >= 7) / 6 for v in x]
+    assert found.cdf(x) == pytest.approx(truth, rel=1e-11)
+    assert found.error < 1e-10
+    grid = found.grid()
+    assert len(grid["x"]) == len(grid["f"]) == 8001
+    assert grid["f"].sum() * grid["dx"] == pytest.approx((5 / 6) * (1 - 2e-10), abs=1e-9)
+    f = np.exp(-np.abs(grid["x"] - 1)) / 4 + np.exp(-np.abs(grid["x"] + 1) / 3) / 18
+    assert grid["f"] == pytest.approx(f, rel=1e-3)
+
+
+def test_the_largest_error_of_all_points_is_told() -> None:
+    """scipy's functions are right to 1e-12, those of the package's own laws to rounding."""
+    t, z = dpest.from_scipy(stats.t(3)), dpest.laplace(1.0)
+    own = infer_value(node(dpest.where(z >= 0.5, 1, 0)))
+    assert own.error < 2e-13
+    either = dpest.where(z >= 0.5, dpest.where(t >= 0.25, 2, 1), 0), dpest.where(z >= 0.5, 0, dpest.where(t >= 0.25, 2, 1))
+    for value in either:
+        found = infer_value(node(value))
+        assert 1e-12 <= found.error < 1e-11
+        assert math.fsum(p for _, p in found.atoms) == pytest.approx(1, abs=1e-11)
+    assert infer_value(node(dpest.where(t >= 0.25, z, 2))).error >= 1e-12

@@ -100,19 +100,37 @@ def space(ratio: Callable[[np.ndarray], np.ndarray], dimension: int = 2) -> Any:
 
 
 @pytest.mark.parametrize("swap", [False, True])
-def test_a_climb_goes_on_until_the_top(swap: bool) -> None:
-    """A ridge along a - b that is narrow, and a top at (5.37, -2.21) far from the start."""
+@pytest.mark.parametrize("away", [0.0, 1000.0, -3e4])
+def test_a_climb_goes_on_until_the_top(swap: bool, away: float) -> None:
+    """A ridge along a - b that is narrow, and a top at (5.37, -2.21) from the start, wherever that is."""
     sign = -1 if swap else 1
 
     def ratio(y: np.ndarray) -> np.ndarray:
-        u, v = y[:, 0] - 5.37, y[:, 1] + 2.21
+        u, v = y[:, 0] - 5.37 - away, y[:, 1] + 2.21 - away
         return sign * (2.0 - 0.01 * (u + v) ** 2 - 3.0 * (u - v) ** 2)
 
-    start = Sup(-1e3, -1e3, -1e3, (0.0, 0.0))
+    start = Sup(-1e3, -1e3, -1e3, (away, away))
     found = _climbed(space(ratio), [], start, swap)
     assert found.value == pytest.approx(2.0, abs=1e-7)
     assert found.lower <= 2.0 + 1e-15
-    assert found.at == pytest.approx((5.37, -2.21), abs=1e-2)
+    assert found.at == pytest.approx((5.37 + away, -2.21 + away), abs=1e-2)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_climb_looks_beside_every_kink_on_its_way(axis: int) -> None:
+    """A loss of 5 next to a plane alone, which no step of a fixed size meets; on the plane a density is zero."""
+    kink = expr(((-1 - axis, exact(2)), (-2 + axis, exact(1))), exact(-7.321))
+
+    def ratio(y: np.ndarray) -> np.ndarray:
+        off = np.abs(2 * y[:, axis] + y[:, 1 - axis] - 7.321)
+        return np.where(off < 1e-15, np.inf, np.where(off < 1e-9, 5.0, 1.0 - 1e-6 * off))
+
+    start = Sup(1.0 - 1e-3, 0.9, 1.1, (11.7, -3.9))
+    found = _climbed(space(ratio), [kink], start, False)
+    assert (found.value, found.upper) == (5.0, pytest.approx(5.0))
+    assert 2 * found.at[axis] + found.at[1 - axis] == pytest.approx(7.321, abs=1e-9)
+    everywhere = _climbed(space(lambda y: np.where(y[:, 0] > 12.0, np.inf, 0.5)), [kink], start, False)
+    assert everywhere == start  # a density of zero that is met on the way proves nothing
 
 
 def test_a_climb_ends_where_there_is_no_end() -> None:

@@ -39,6 +39,14 @@ def test_a_constant_is_flat() -> None:
     assert not ray_limit(0.5 - 1 / DISTANCE, DISTANCE, 1e-15).flat
 
 
+@pytest.mark.parametrize(("step", "flat"), [(0.0, True), (9e-15, True), (1.6e-14, False), (1e-13, False)])
+def test_steps_of_rounding_are_flat_and_larger_ones_are_not(step: float, flat: bool) -> None:
+    """Steps that do not shrink: 1e-14 of the values is what their logarithms are rounded by, more is growth without end."""
+    for size in (1.0, 50.0):
+        found = ray_limit(size * (1.0 + step * np.arange(8)), DISTANCE, 0.0)
+        assert (found.flat, found.value == math.inf) == (flat, not flat)
+
+
 def test_what_is_not_known_far_out_has_no_upper_end() -> None:
     found = ray_limit(np.log(DISTANCE), DISTANCE, 1e-15, far=False)
     assert found.lower <= math.log(DISTANCE[-1]) < found.upper == math.inf

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import dpest
 from dpest.exact.proof.align import _merged_regions, shift_cost
 from dpest.exact.proof.likeness import Likenesses
+from dpest.exact.proof.regions import Region, Released, scaled_row
+from dpest.laws.continuous import Exponential, Laplace
+from dpest.numerics.rationals import exact
 from dpest.trace.explore import trace
 
 
@@ -62,3 +67,47 @@ def test_pairs_with_one_key_have_one_cost(mechanism, other):
             assert known.setdefault(key, cost) == cost
     assert len(known) < pairs or mechanism in (sparse_vector, whole)
     assert len(set(known.values())) > 1
+
+
+LAWS = {"a": Laplace(1.0), "b": Laplace(1.0), "c": Exponential(1.0), "s": Laplace(2.0)}
+ALIKE = [  # s + 2 a - b + 1 >= 0 where s is released, and what is the same up to names
+    (("s", 1), ("a", 2), ("b", -1)),
+    (("s", 1), ("b", 2), ("a", -1)),
+]
+OTHERS = [
+    (("s", 1), ("a", 2), ("b", 1)),
+    (("s", 1), ("a", -2), ("b", -1)),
+    (("s", 1), ("a", -2), ("b", 1)),
+    (("s", -1), ("a", 2), ("b", -1)),
+    (("s", 1), ("a", 2), ("c", -1)),
+    (("s", 1), ("c", 2), ("a", -1)),
+    (("s", 1), ("a", 3), ("b", -1)),
+    (("s", 1), ("a", 2)),
+]
+
+
+def told_by(condition, order, constant=1.0):
+    """A region with one condition and a released draw, its draws numbered in some order."""
+    number = {name: k for k, name in enumerate(order)}
+    laws = {number[n]: LAWS[n] for n, _ in condition}
+    terms = tuple(sorted((number[n], exact(c)) for n, c in condition))
+    row = scaled_row(terms, exact(constant), False, laws)
+    return Region("out", (row,), (Released(((number["s"], exact(1)),), exact(0)),), tuple(sorted(laws.items())))
+
+
+def test_the_draws_of_one_condition_are_told_by_their_coefficients_and_laws():
+    """Whatever their numbers are; another sign, law or coefficient, or another constant, is another pair."""
+    likenesses = Likenesses()
+    forms = [(form, constant) for form in (ALIKE, *([x] for x in OTHERS)) for constant in (1.0, -1.0)]
+    keys, first = [], []
+    for alike, constant in forms:
+        own = {
+            order: {likenesses.key(told_by(x, order, constant), told_by(x, order, 0.0)) for x in alike}
+            for order in itertools.permutations("abcs")
+        }
+        assert all(None not in x for x in own.values())
+        keys.append(set().union(*own.values()))
+        first.append(set().union(*(x for order, x in own.items() if order[0] == "s")))
+    assert [len(x) for x in first[:2]] == [1, 1]  # the released draw leads: one scale, and one sign, for every order
+    for one, other in itertools.combinations(keys, 2):
+        assert not one & other
