@@ -46,3 +46,28 @@ def test_the_tail_of_a_gaussian_law(z: float) -> None:
         truth = mpmath.log(mpmath.ncdf(mpmath.mpf(float(high[0]))) - mpmath.ncdf(mpmath.mpf(float(low[0]))))
         off = abs(float(found[0] - truth))
     assert off <= float(error[0]) + law.error
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("near", "far", "least", "most"),
+    [
+        (1e6, 1e6 + 1, 1e-6, 1e-5),
+        (1e3, 3e3, 1e-12, 2e-11),
+        (5.0, 5.001, 1e-9, 1e-7),
+        (-0.25, 3.0, 1e-12, 2e-11),
+        (-9.0, 7.0, 1e-12, 1e-11),
+    ],
+)
+def test_intervals_on_either_side(sign: int, near: float, far: float, least: float, most: float) -> None:
+    """Cauchy's masses are known to 1e-12: of their difference that is as much more as it is smaller."""
+    law = law_of(dpest.from_scipy(stats.cauchy()))
+    low, high = (near, far) if sign > 0 else (-far, -near)
+    ends = np.array([low]), np.array([high])
+    found = law.log_interval(*ends)
+    error = np.broadcast_to(law.interval_error(*ends, found), (1,))
+    with mpmath.workdps(50):
+        truth = mpmath.log((mpmath.atan(high) - mpmath.atan(low)) / mpmath.pi)
+        assert abs(found[0] - truth) <= error[0] + law.error
+    assert least <= error[0] <= most
+    assert law.log_interval(*ends[::-1])[0] == law.log_interval(ends[0], ends[0])[0] == -np.inf

@@ -12,7 +12,7 @@ from dpest.exact.inference.component import Component
 from dpest.exact.inference.eliminate import eliminate, eliminate_together
 from dpest.exact.inference.expressions import Expr
 from dpest.exact.inference.factors import Between
-from dpest.laws.continuous import Exponential, Gaussian, Laplace
+from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
 from dpest.laws.law import Law
 from dpest.laws.scipy_law import from_frozen
 from dpest.numerics.rationals import ONE, exact
@@ -80,6 +80,20 @@ def test_errors_of_all_laws_count(hub):
         assert error >= max(hub.error + n * f.law.error, alone / 8)
         assert error < 1e-11 + 3 * n * f.law.error
         assert probability(measure)[0] == pytest.approx(probability(eliminate(component))[0], abs=error + alone)
+
+
+def test_the_rounding_of_far_places_counts():
+    """V <= X - c <= U of uniform noise: X is in an interval of length 1 next to c, whose ends are doubles to 1e-16 c."""
+    b = c = 1e8 / 3
+    box = Uniform(0.0, 1.0)
+    stars = {star(Laplace(b), (box, 1, -c, n), (box, -1, -c, 1)): n for n in (1, 2)}
+    for component, measure in eliminate_together(stars):
+        n = stars[component]
+        (log, error), alone = probability(measure), probability(eliminate(component))[1]
+        truth = -c / b - math.log(2 * b) - math.log((n + 1) * (n + 2))  # the integral of t (1 - t)^n, times the density at c
+        assert abs(log - truth) <= error + 1 / b
+        assert 1e-16 * c <= error < 1e-5
+        assert alone / 8 <= error <= 8 * alone
 
 
 def test_a_star_without_a_run_is_impossible():

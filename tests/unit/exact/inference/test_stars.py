@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from dpest.exact.inference.cases import conditions_case
@@ -30,3 +32,24 @@ def test_a_draw_that_is_met_twice_makes_no_star() -> None:
     hub, other = Draw(Laplace(1.0)), Draw(Laplace(1.0))
     literals = [*star(hub, [other], 0.5), Literal(((hub, exact(-1)), (other, exact(1))), exact(1))]
     assert condition_components(literals) == components(conditions_case(literals))
+
+
+def test_conditions_on_single_draws_are_parts_of_their_own() -> None:
+    """Alone, twice on one draw, beside a comparison, and with a factor: the parts are those of the general way."""
+    a, b, c, d, e, k = (Draw(Laplace(float(n + 1))) for n in range(6))
+    one = exact(1)
+
+    def above(draw: Draw, factor: float, constant: float) -> Literal:
+        return Literal(((draw, exact(factor)),), exact(constant))
+
+    pair, triple = Literal(((c, one), (d, -one)), exact(0.5)), [Literal(((c, one), (x, -one)), exact(0.5)) for x in (d, e)]
+    for literals in (
+        [above(a, 2.0, -1.0)],
+        [above(a, 2.0, -1.0), above(b, -1.0, 3.0)],
+        [above(a, 1.0, 2.0), above(a, -1.0, 2.0), above(b, 1.0, 0.25)],
+        [above(c, 1.0, 1.0), pair, above(a, 1.0, 2.0)],
+        [pair, above(a, 1.0, 2.0)],
+        [*triple, above(a, 1.0, 2.0), above(b, 0.5, 0.0)],
+        [*triple, above(k, 1.0, 2.0), above(e, 1.0, 2.0)],
+    ):
+        assert Counter(condition_components(literals)) == Counter(components(conditions_case(literals)))

@@ -18,8 +18,9 @@ from dpest.exact.inference.ratio import BoundedDraw, Chart
 from dpest.exact.loss import compared, parts, points, proved, ratio
 from dpest.exact.loss.cover import Cell
 from dpest.exact.loss.direction_search import _DirectionSearch
+from dpest.exact.loss.far import Far
 from dpest.exact.loss.last_step import _Side, _Step
-from dpest.exact.loss.logs import Sup
+from dpest.exact.loss.logs import NOTHING, Logs, Sup
 from dpest.exact.loss.mixed import MixedCase, MixedSide, _way
 from dpest.exact.loss.periodic import _combs
 from dpest.exact.loss.pieces import Piece
@@ -144,6 +145,34 @@ def test_a_gap_is_bounded_by_what_laws_declare(side: int, monkeypatch: pytest.Mo
     assert truth > 0.9
     assert found.lower <= truth + 1e-9
     assert truth <= found.upper + 1e-9
+
+
+def test_the_bounds_of_gaps_and_of_what_lies_beyond_all_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each direction has the largest of its own bounds; a gap is bounded from the points before it on its own side."""
+    y = np.array([-90.0, -5.0, 0.0, 5.0, 80.0])[:, None]
+    told = {
+        (-90.0, 5.0, 1): (7.0, 1.0),
+        (-5.0, 80.0, -1): (2.0, 9.0),
+        (-90.0, 80.0, 1): (3.0, 4.0),
+        (-90.0, 80.0, -1): (5.0, 6.0),
+    }
+    asked = []
+
+    def beyond(_p: Any, _q: Any, own: np.ndarray, side: int) -> Any:
+        asked.append((own.min(), own.max(), side))
+        return tuple(Far(None, 0.0, upper) for upper in told[asked[-1]])
+
+    ratios = np.array([0.5, 0.0, 1.0, -0.25, 0.0])
+    for name, value in (("_finite", False), ("pieces", [1]), ("_with_kinks", (y, [(5.0, 1), (-5.0, -1)])), ("outgrown", 0)):
+        monkeypatch.setattr(points, name, lambda *_, value=value: value)
+    monkeypatch.setattr(points, "logs_at", lambda *_: Logs(y, ratios, np.zeros(5), np.zeros(5)))
+    monkeypatch.setattr(points, "_beyond", beyond)
+    found = points.on_points(SimpleNamespace(points=lambda: y, left=None, right=None, dimension=1))  # type: ignore[arg-type]
+    assert sorted(asked) == sorted(told)
+    assert (found.forward.upper, found.backward.upper) == (7.0, 9.0)
+    assert (found.forward.value, found.backward.value) == pytest.approx((1.0, 0.25))
+    assert points._at_most(found.forward, 6.0) == found.forward
+    assert points._at_most(NOTHING, 6.0) == NOTHING
 
 
 # -- places where densities vanish -------------------------------------------------------------------------------------
