@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpest.errors import DpestError, ExactRefused
-from dpest.exact.answer import aligned_comparison, collector_paused, compared_again, pair_result
+from dpest.exact.answer import aligned_comparison, check_cancelled, collector_paused, compared_again, pair_result
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.paths import trace
 from dpest.exact.inference.separate import settled_value
@@ -47,7 +47,9 @@ def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params:
         with limited_effort(_MOST_EVALUATIONS * len(pairs), _MOST_STEPS * len(pairs)), sides_kept(Sides.APART):
             for pair in pairs:
                 left, right = (with_atoms_only(trace(mechanism, x, params, _LIMITS)) for x in (pair.left, pair.right))
-                found.append(pair_result(pair, aligned_comparison(left, right), compared_again(mechanism, pair, params)))
+                compared = aligned_comparison(left, right)
+                check_cancelled((left, right), compared)
+                found.append(pair_result(pair, compared, compared_again(mechanism, pair, params)))
         bound = data_processing_bound(mechanism, pairs, params)
         if bound is None or max(p.lower for p in found) < max(bound.uppers) * (1 - _REACHED):
             return None
