@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from benchmarks.coverage import (
     arrays,
     broken,
+    clipped,
     coins,
     distributions,
     everyday,
@@ -51,6 +52,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "In the idiom of libraries": libraries.CASES,
     "Samplers and sketches": sketches.CASES,
     "Steps, intervals and shares": steps.CASES,
+    "Clipped counts, products and tests": clipped.CASES,
     "As it is taught": teaching.CASES,
     "In notebooks": notebooks.CASES,
     "Tables": tables.CASES,

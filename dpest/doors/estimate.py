@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -157,13 +157,17 @@ def _exactly(
     from dpest.doors.everywhere import over_all_inputs
     from dpest.exact.answer import estimate_exactly
 
+    @cache
+    def cheaper() -> Result | None:
+        from dpest.exact.atoms import shown_by_atoms
+
+        return shown_by_atoms(mechanism, pairs, params)
+
     with counted_effort() as effort:
         try:
-            found = estimate_exactly(mechanism, pairs, params, patient=patient)
-        except ExactRefused as refusal:
-            from dpest.exact.atoms import shown_by_atoms
-
-            shown = shown_by_atoms(mechanism, pairs, params, str(refusal))
+            found = estimate_exactly(mechanism, pairs, params, patient=patient, cheaper=cheaper)
+        except ExactRefused:
+            shown = cheaper()
             if shown is None:
                 raise
             return shown

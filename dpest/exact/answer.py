@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from dpest.errors import ExactRefused, MechanismError
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
 from dpest.exact.inference.paths import trace
 from dpest.exact.loss.blocks import Measures
 from dpest.exact.loss.compare import Comparison, Loss, OtherProof, below, compare, is_open
@@ -39,11 +39,17 @@ _LIMITS_APART = replace(LIMITS, paths=2_000)
 
 
 def estimate_exactly(
-    mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], *, patient: bool = True
+    mechanism: Callable[..., Any],
+    pairs: Sequence[Pair],
+    params: Mapping[str, Any],
+    *,
+    patient: bool = True,
+    cheaper: Callable[[], Result | None] = lambda: None,
 ) -> Result:
     """The largest loss over the pairs; raises `ExactRefused`, with the reason, where the structure is not covered.
 
-    Where another method waits, `patient` is False, and the work is limited to about what that method takes.
+    Where another method waits, `patient` is False, and the work is limited to about what that method takes. Once all the
+    work that is allowed was done, `cheaper` may have an answer before that is done again in another way.
     """
     seen: list[Trace] = []
     steps = None if patient else _MOST_STEPS * len(pairs)
@@ -65,6 +71,8 @@ def estimate_exactly(
             with limited_effort(_MOST_EVALUATIONS * len(pairs), steps):
                 found = _estimate(mechanism, pairs, params, LIMITS, seen)
         except (ExactRefused, RecursionError) as refusal:
+            if isinstance(refusal, BudgetExceeded) and (shown := cheaper()) is not None:
+                return shown
             if not _has_another_way(mechanism, seen):
                 raise
             for attempt in (in_the_other_way, by_states):

@@ -86,7 +86,7 @@ def _bucket_key(path: Path, open_positions: set[tuple[Any, int]]) -> Any:
 
 def _bucket(keys: tuple[tuple[Any, ...], ...], left: list[Path], right: list[Path], measures: Measures) -> Bucket:
     some = (left or right)[0]
-    if len(left) <= 1 and len(right) <= 1 and all(x.constants is not None for x in (*left, *right)) and _all_fixed(keys):
+    if len(left) <= 1 and len(right) <= 1 and _all_fixed(keys):
         p, q = ([_conditions(path, measures) for path in side] for side in (left, right))
         alone = constant_stratum(p, q, measures)
         return Bucket(some.output.structure, tuple(enumerate(some.output.leaves)), len(keys), (Group((alone,)),))

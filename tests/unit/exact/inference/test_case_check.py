@@ -11,10 +11,15 @@ import pytest
 
 import dpest
 from dpest.errors import TraceMismatch
-from dpest.exact.inference.case_check import check_cases
-from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, expand
-from dpest.lang.nodes import Linear, is_node
+from dpest.exact.inference.case_check import _Numbers, check_cases
+from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, Ratio, expand
+from dpest.lang.nodes import Draw, Linear, is_node, linear
+from dpest.laws.continuous import Laplace
+from dpest.numerics.rationals import exact
+from dpest.run.streams import stream
 from dpest.trace.explore import Path, trace
+from dpest.trace.plain_run import SEED, NumberSource
+from dpest.trace.valuation import Value
 
 
 def _path(mechanism: Callable[[Any], Any]) -> Path:
@@ -101,3 +106,13 @@ def test_numbers_that_do_not_meet_the_path_say_nothing() -> None:
     never = tuple(x.negated() for x in cases[0].literals) + cases[0].literals
     wrong = [replace(case, values=(Constant(99),)) for case in cases]
     check_cases(path.output.leaves, never, wrong, complete=True)
+
+
+@pytest.mark.parametrize("offset", [-7, 0, 7])
+def test_the_size_of_a_quotient_is_that_of_its_parts(offset: int) -> None:
+    """10 / 4 + offset, from numbers of sizes 12 and 5: the sum of two sizes, whatever its signs."""
+    numbers = _Numbers(NumberSource(stream(SEED)))
+    top, bottom = Draw(Laplace(1.0)), Draw(Laplace(1.0))
+    numbers.valuation._draws.update({top: Value(exact(10), 12.0, True), bottom: Value(exact(-4), 5.0, True)})
+    said = numbers.said(Ratio(linear(top), linear(bottom), exact(offset)))
+    assert said == Value(exact(-2.5) + offset, 3.0 + abs(offset), True)

@@ -12,6 +12,7 @@ from dpest.exact.inference.feasible import contradictory, without_implied
 from dpest.laws.continuous import Exponential, Laplace, Uniform
 from dpest.laws.discrete import Geometric, integers_law
 from dpest.numerics.rationals import exact
+from dpest.numerics.simplex import Undecided
 
 REAL, WHOLE = Laplace(1.0), Geometric(1.0)
 
@@ -115,3 +116,21 @@ def test_of_a_chain_and_its_shortcut_the_chain_is_kept() -> None:
     tighter = Bound(expr([(0, exact(1)), (2, exact(-1))], exact(-1)))
     assert without_implied([*chain, shortcut]) == chain
     assert without_implied([*chain, tighter]) == [*chain, tighter]
+
+
+def test_what_takes_too_long_to_tell_is_no_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    def undecided(rows: object) -> bool:
+        raise Undecided
+
+    monkeypatch.setattr("dpest.exact.inference.feasible.hold_together", undecided)
+    assert not contradictory([bound(-2, a=1), bound(1, a=-1)], [REAL])
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
+def test_implied_bounds_are_told_in_any_scale(scale: float) -> None:
+    """a - b >= 1 and b - c >= 1 imply a - c >= 2, and not a - c >= 3."""
+    given = [bound(-scale, a=scale, b=-scale), bound(-1, b=1, c=-1)]
+    assert without_implied([*given, bound(-2, a=1, c=-1)]) == given
+    assert without_implied([*given, bound(-2 * scale, a=scale, c=-scale)]) == given
+    for more in (bound(-3, a=1, c=-1), bound(-3 * scale, a=scale, c=-scale)):
+        assert without_implied([*given, more]) == [*given, more]

@@ -99,3 +99,11 @@ def test_the_error_of_edges_is_their_rounding_over_what_lies_between() -> None:
     assert found == pytest.approx(4.6e-16 * (np.array([3.0, 5.0, 1.0, 3.0]) + sizes) / lengths, rel=1e-12, abs=0.0)
     assert edge_error(places, log_f, np.full(4, 1e18), 2.5).tolist() == [1.0] * 4  # type: ignore[arg-type]
     assert edge_error(np.array([[2.0]]), log_f, np.zeros(1), 0.5) == pytest.approx([4.6e-16 * 4], rel=1e-12, abs=0.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("low", [0.3, -0.3])
+def test_the_better_of_two_formulas_is_taken(low: float) -> None:
+    """Half a millionth wide: the density changes by 5e-7 there, the ends are known to 3e-10 of the width."""
+    logs, error = log_gap(Laplace(1.0), low, low + 5e-7, 5e-7)
+    truth = log_mass(1.0, 0.3 if low > 0 else 0.3 - 5e-7, 5e-7)
+    assert abs(mpmath.mpf(float(logs)) - truth) <= float(error) <= 1e-8

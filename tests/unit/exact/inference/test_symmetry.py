@@ -89,3 +89,14 @@ def test_constants_count_unless_they_are_the_same_for_all() -> None:
     assert canonical(first, (0,)) == canonical(second, (1,)) == canonical(case([total(C)]))
     assert canonical(first) is None
     assert canonical(second, (0,)) is None
+
+
+def test_a_shared_draw_is_numbered_and_private_ones_are_not() -> None:
+    """A wide private draw beside C may come first or last: C is the one that two conditions share."""
+    wide, plain, other = positive(WIDE, C), positive(A, C), positive(A, D)
+    assert key(wide, plain) == key(plain, wide) == key(positive(B, D), positive(WIDE, D))
+    assert key(wide, plain) != key(wide, other)
+
+
+def key(*literals: Literal) -> object:
+    return canonical(Expansion(literals, ()))
