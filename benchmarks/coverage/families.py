@@ -29,6 +29,7 @@ from benchmarks.coverage import (
     tables,
     teaching,
     thresholds,
+    walks,
 )
 from benchmarks.coverage.case import Case
 
@@ -56,6 +57,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "As it is taught": teaching.CASES,
     "In notebooks": notebooks.CASES,
     "Tables": tables.CASES,
+    "Walks, sweeps and searches": walks.CASES,
     "Broken on purpose": broken.CASES,
 }
 

@@ -11,12 +11,14 @@ from dpest.exact.answer import collector_paused
 from dpest.exact.proof.align import rounded_up
 from dpest.exact.proof.upper import ProofQuestion, proved_on, scope, traced_question
 from dpest.inputs.pairs import L1_PATTERNS, Pair
+from dpest.numerics.effort import counted_effort
 from dpest.results import TIGHT
 from dpest.trace.limits import Limits
 
 # What a proof may cost here: with 64 paths it takes 3 to 50 ms on the mechanisms that were tried, a third of the exact answer
 # at most; programs with more paths, or that decide on inputs alone, are left to `prove`.
 LIMITS = Limits(paths=64, work=4_000, depth=64)  # each fork of a run leaves a path behind
+_MOST_WORK = 50_000  # steps, half a second: where numbers are computed from each other, a single decision takes a tenth of that
 _MOST_ROWS = 100  # of the data: the line about all inputs is added where its proof is cheap, and the programs grow with the rows
 
 
@@ -30,7 +32,7 @@ def over_all_inputs(
     n, name = asked
     question = ProofQuestion(mechanism, params, n, name, 1.0, None, LIMITS, LIMITS.paths)
     try:
-        with collector_paused():
+        with collector_paused(), counted_effort(_MOST_WORK):
             traced = traced_question(question)
             if any(region.bare for program in traced.programs for region in program):
                 return None

@@ -48,7 +48,7 @@ from dpest.lang.nodes import (
 from dpest.lang.not_plain import NotPlain
 from dpest.lang.plain_numbers import marked
 from dpest.lang.points import has_listed_points
-from dpest.lang.run import RUN, shown
+from dpest.lang.run import RUN, at_once, shown
 from dpest.lang.scalars import OneNumber
 from dpest.lang.spans import is_smooth
 from dpest.lang.ufuncs import EXTREMES, OPERATORS, boxed
@@ -261,7 +261,7 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
     def _compare(self, relation: Relation, other: Any, *, swap: bool) -> Any:
         if type(other) is Dist:
             truth_value = compared(relation, other.node, self.node) if swap else compared(relation, self.node, other.node)
-            return Dist(truth_value) if type(truth_value) is Compare else truth_value
+            return at_once(Dist(truth_value)) if type(truth_value) is Compare else truth_value
         if isinstance(other, np.ndarray):
             return _elementwise(lambda me, x: me._compare(relation, x, swap=swap))(self, other)
         if isinstance(other, _NUMBERS) and math.isnan(other):
@@ -271,7 +271,7 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
                 raise UnsupportedOperation(f"cannot compare {self.words()} with {other}: rounding decides whether it overflows")
             return relation is not Relation.EQ and (other < 0) != swap
         sides = (self.node, _number(other, "compare"))
-        return wrap(checked(compare(relation, *(reversed(sides) if swap else sides)), self.node, other))
+        return at_once(wrap(checked(compare(relation, *(reversed(sides) if swap else sides)), self.node, other)))
 
     __hash__ = NotPlain.__hash__  # a class that defines __eq__ has to say so
 

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from dpest.lang.nodes import Node
+from dpest.numerics.effort import spend_steps
 
 T = TypeVar("T")
+# Parts from which on each counts as a step: the work on smaller values is part of the decision that asks for them.
+_MANY = 32
 
 
 def folded(root: Node, parts: Callable[[Node], Iterable[Node]], value: Callable[[Node, dict[int, T]], T]) -> T:
@@ -23,4 +26,6 @@ def folded(root: Node, parts: Callable[[Node], Iterable[Node]], value: Callable[
         if id(node) not in found:
             found[id(node)] = value(node, found)
         stack.pop()
+    if len(found) >= _MANY:
+        spend_steps(len(found))
     return found[id(root)]

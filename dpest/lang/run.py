@@ -28,6 +28,11 @@ def on_plain_numbers() -> bool:
     return bool(getattr(RUN.get(), "plain", False))
 
 
+def at_once(condition: Any) -> Any:
+    """A comparison; the truth value that it has, in a run that decides each where it is made."""
+    return bool(condition) if getattr(RUN.get(), "at_once", False) else condition
+
+
 def shown(x: Any) -> str:
     """A value in an error message: inside a run, random values have a text for this purpose alone."""
     with Setting(RUN, None):

@@ -75,26 +75,31 @@ class ChainLimits:
 
 
 def chances(
-    program: Callable[[Any], Flat], size: ChainLimits, limits: Limits, possible: frozenset[Any] | None = None
+    program: Callable[[Any], Flat],
+    size: ChainLimits,
+    limits: Limits,
+    possible: frozenset[Any] | None = None,
+    make: type[ChainRun] | None = None,
 ) -> OutputChances:
     """The probability of each output of a program; raises `ExactRefused` where it is no chain, or too long a one.
 
-    `possible` are the only numbers that it may return, where that is known.
+    `possible` are the only numbers that it may return, where that is known; `make` the kind of its runs.
     """
-    return _Following(program, size, limits, possible).all()
+    return _Following(program, size, limits, possible, make or ChainRun).all()
 
 
-class _ChainRun(TraceRun):
+class ChainRun(TraceRun):
     """A run from one state to the next: it stops at the first decision that shows its state."""
 
     by_states = True
 
-    def __init__(self, branch: Branch, pending: list[Branch], limits: Limits, pool: Pool, began: int) -> None:
+    def __init__(self, branch: Branch, pending: list[Branch], limits: Limits, pool: Pool, start: Branch) -> None:
         super().__init__(branch, pending, limits, None, False, pool)
         self.state: Any = None  # that it stopped in
         self.finished = False  # whether the program has returned, and only its output is looked at
         self._replays = bool(branch.prints)
-        self._began = began  # how many steps led to the last state
+        self._began = len(start.steps)  # how many steps led to the last state
+        self.first = len(start.draws)  # how many draws were made on the way to it
         self._looks = False
 
     def settle(self, condition: Node) -> bool:
@@ -111,7 +116,7 @@ class _ChainRun(TraceRun):
     def look_at_points(self, condition: Node) -> None:
         """A draw whose point is asked for is looked at at once: the questions by halves would be states of their own."""
         if asks_for_point(returned.__code__):
-            for draw in filter(_has_few, draws_of(condition)):
+            for draw in filter(has_few, draws_of(condition)):
                 point(draw, self)
 
     def look_back(self, condition: Node) -> None:
@@ -121,7 +126,7 @@ class _ChainRun(TraceRun):
         if self.finished or known:  # what the last state says is no question
             return
         state = state_at(condition, returned.__code__, seen)
-        if seen.open and all(map(_has_few, seen.open.values())):
+        if seen.open and all(map(has_few, seen.open.values())):
             self._looks = True
             for d in seen.open.values():
                 point(d, self)
@@ -184,7 +189,8 @@ def _off(steps: Sequence[Step]) -> float:
     return _ROUNDING * (1 + len(steps)) + math.fsum(d.law.off for d in draws.values() if isinstance(d.law, Atoms))
 
 
-def _has_few(draw: Draw) -> bool:
+def has_few(draw: Draw) -> bool:
+    """Whether a draw has so few points that each is worth a way of its own."""
     first, last = draw.law.support
     few = isinstance(draw.law, Whole) and last - first < _FEW
     return not is_made(draw) and (few or (isinstance(draw.law, Atoms) and len(draw.law.points) <= _FEW))
@@ -230,9 +236,14 @@ class _Following:
     """The states of a program, followed one after another."""
 
     def __init__(
-        self, program: Callable[[Any], Flat], size: ChainLimits, limits: Limits, possible: frozenset[Any] | None
+        self,
+        program: Callable[[Any], Flat],
+        size: ChainLimits,
+        limits: Limits,
+        possible: frozenset[Any] | None,
+        make: type[ChainRun],
     ) -> None:
-        self.program, self.size, self.limits, self.possible = program, size, limits, possible
+        self.program, self.size, self.limits, self.possible, self.make = program, size, limits, possible, make
         self.pool: Pool = {}
         self.chain = Chain()
         self.waiting = _OpenStates()
@@ -274,7 +285,7 @@ class _Following:
         pending = [start]
         left_out = -math.inf
         while pending:
-            run = _ChainRun(pending.pop(), pending, self.limits, self.pool, len(start.steps))
+            run = self.make(pending.pop(), pending, self.limits, self.pool, start)
             output = self.program(run)
             self.work += _OF_A_RUN + run.called
             if self.work > self.size.work:
@@ -298,7 +309,7 @@ class _Following:
         self.chain.add(number, ways)
         self.left_out[number] = left_out
 
-    def _end(self, run: _ChainRun, output: Flat, mass: float) -> Any:
+    def _end(self, run: ChainRun, output: Flat, mass: float) -> Any:
         """Where a run ended: in a state, with an output, or nowhere."""
         if run.abandoned:
             return "left out"

@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from dpest.errors import BudgetExceeded, DpestError
+from dpest.lang.plain_numbers import own_numbers
 from dpest.run.streams import stream
 from dpest.trace.against_program import Checks, Rounds, is_plausible, mismatch, no_path, run_plainly
-from dpest.trace.chain import ChainLimits, OutputChances, chances, output_key, with_points
+from dpest.trace.chain import ChainLimits, ChainRun, OutputChances, chances, output_key, with_points
 from dpest.trace.execute import Abandoned
 from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat, flatten
 from dpest.trace.plain_run import SEED, NumberSource, PlainRun
+from dpest.trace.pointwise import PointRun
 
 # A state takes half a millisecond, and what is replayed up to it as long again: a few seconds in all. Outputs that are as rare
 # as one run in 10^9 keep ten digits with what is left out.
 CHAIN = ChainLimits(states=3_000, work=300_000, little=1e-20)
 # Where nothing else has led to an answer: a hundred people who are counted in two places have 5,000 states, in ten seconds.
 LONG_CHAIN = ChainLimits(states=6_000, work=1_000_000, little=1e-20)
+# On plain numbers: a second for programs that have no other short way, and a third of that before other ways are tried.
+FEW_STATES = ChainLimits(states=400, work=20_000, little=1e-20)
+MANY_STATES = ChainLimits(states=3_000, work=200_000, little=1e-20)
 _SURPRISE = 21.0  # nats: a sample that is so much less likely than it can be comes by chance once in 10^9 times
 
 
 def chained(
-    program: Callable[[Any], Flat], size: ChainLimits, limits: Limits, checks: Checks, possible: frozenset[Any] | None = None
+    program: Callable[[Any], Flat],
+    size: ChainLimits,
+    limits: Limits,
+    checks: Checks,
+    possible: frozenset[Any] | None = None,
+    make: type[ChainRun] = ChainRun,
 ) -> OutputChances:
     """The probability of each output of a program, compared with the program on plain numbers."""
 
     def to_points(run: Any) -> Flat:
-        output = program(run)
+        with own_numbers() if make is PointRun else nullcontext():
+            output = program(run)
         if run.state is not None or run.abandoned:
             return output
         run.finished = True
@@ -38,7 +50,7 @@ def chained(
         except Abandoned:
             return flatten(None)
 
-    found = chances(to_points, size, limits, possible)
+    found = chances(to_points, size, limits, possible, make)
     _check(found, program, checks)
     return found
 
@@ -72,11 +84,20 @@ class LaterChain:
         self._open = looped  # whether it is still to be looked for
         self._longer = False  # whether it has more states than were followed
 
+    def on_points(self, most: int) -> OutputChances | None:
+        """The outputs, if they are this few, the states are few once draws are plain numbers, and no tail was left out."""
+        found = self._followed(FEW_STATES, PointRun)
+        if found is None or found.has_tail:
+            return None
+        if self._open:  # with more outputs, a graph that shows which of them are independent comes first
+            self._open, self._found = False, found
+        return found if len(found.outputs) <= most else None
+
     def found(self) -> OutputChances | None:
         """The outputs; None where the program is no chain, or too long a one."""
         if self._open:
             self._open = False
-            self._found = self._followed(CHAIN)
+            self._found = (self._followed(MANY_STATES, PointRun) if self._longer else None) or self._followed(CHAIN)
         return self._found
 
     def long(self) -> OutputChances | None:
@@ -94,10 +115,10 @@ class LaterChain:
         """Whether there is a chain, or one was not looked for yet."""
         return self._open or self._longer or self._found is not None
 
-    def _followed(self, size: ChainLimits) -> OutputChances | None:
+    def _followed(self, size: ChainLimits, make: type[ChainRun] = ChainRun) -> OutputChances | None:
         self._longer = False
         try:
-            return chained(self._program, size, self._limits, self._checks)
+            return chained(self._program, size, self._limits, self._checks, make=make)
         except (DpestError, RecursionError) as error:
-            self._longer = isinstance(error, BudgetExceeded) and size is CHAIN
+            self._longer = isinstance(error, BudgetExceeded) and (size is CHAIN or (size is FEW_STATES and self._open))
             return None

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -108,19 +108,15 @@ FEW_PATHS = 16
 FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops have few paths and many decisions
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
 
-
 # Operations on each other's values that an output is made of. Sums of choices have three or four, however many people there are;
 # what is computed from itself in each of a dozen rounds has more, and is a long sum over all sequences of rounds.
 _NESTED = 10
 
-
 _IN_STEPS = 10  # what an `if` whose sides are kept together takes, also in a replay: a tenth of a millisecond
-
 
 # A loop that comes back to a state in which it was has few paths by forks, and no end where sides are kept together: there,
 # as many times more paths and decisions are followed. Twice of it helps no program that was tried, half loses one.
 _MORE_IN_LOOPS = 16
-
 
 LoopWeight = Callable[[Loop], float]  # ln of what a loop multiplies the weight of its first round by
 
@@ -149,8 +145,7 @@ def trace(
             traced = as_trace(chained(program, CHAIN, limits, checks))
         else:
             traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
-        aims = aims_of(traced.paths, Places())
-        check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS, aims)
+        check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS, aims_of(traced.paths, Places()))
         check_state(mechanism, data, program)
     check_unused(held.secret, draws_told(traced.paths) if held.secret else [])
     whole = traced.log_unexplored == -math.inf and not traced.cycles
@@ -171,12 +166,7 @@ def _few_or_together(
     rewritten: Callable[[], bool],
 ) -> Trace:
     """The paths by forks where they are few; else with sides kept together; where that fails, all of them by forks."""
-
-    def checked(search: _PathSearch, start: float) -> Trace:
-        traced = search.found(loop_weight)
-        seconds = max(checks.seconds, SHARE * (time.perf_counter() - start))
-        return replace(traced, cancelled=check_against_program(traced, program, replace(checks, seconds=seconds)))
-
+    checked = partial(_checked, program, checks, loop_weight)
     start = time.perf_counter()
     forks = _PathSearch(limits)
     refusal: ExactRefused | RandomTruth | None = None
@@ -190,6 +180,8 @@ def _few_or_together(
                 raise
             refusal = error
     chain = LaterChain(program, limits, checks, (forks.looped or forks.repeats) and sides is Sides.AS_NEEDED)
+    if sides is Sides.AS_NEEDED and (found := chain.on_points(FEW_PATHS)) is not None:
+        return as_trace(found)
     try:
         if sides is Sides.TOGETHER or rewritten():
             begin, search = time.perf_counter(), _PathSearch(limits, together=True)
@@ -212,6 +204,12 @@ def _few_or_together(
         raise refusal
     forks.explored(program)
     return checked(forks, start)
+
+
+def _checked(program: Callable[[Any], Flat], checks: Checks, of: LoopWeight | None, search: _PathSearch, start: float) -> Trace:
+    traced = search.found(of)
+    seconds = max(checks.seconds, SHARE * (time.perf_counter() - start))
+    return replace(traced, cancelled=check_against_program(traced, program, replace(checks, seconds=seconds)))
 
 
 # Steps after which a chain whose tail was left out is the answer, if no other way has led to one with its tail: three seconds.

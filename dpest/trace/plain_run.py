@@ -112,10 +112,7 @@ class PlainRun:
         if value is None:
             value = self._source.draw(law)
         self.drawn.append(Drawn(law, value))
-        if not law.discrete or not getattr(law, "integral", False):
-            return marked(value)
-        coin = isinstance(law, Atoms) and set(law.points) <= {0.0, 1.0}
-        return Truth(value) if coin else marked(int(value))
+        return as_drawn(law, value)
 
     def decide(self, condition: Node) -> bool:
         """Which way an `if` goes on a random value that was made before the run."""
@@ -149,6 +146,14 @@ class PlainRun:
         else:
             value = float(round(bound) + rng.integers(-1, 2))
         return value if float(law.log_density(value)) > -math.inf else None
+
+
+def as_drawn(law: Law, value: float) -> Any:
+    """A number as a draw of a law gives it: a whole one as an int, a coin as a truth value."""
+    if not law.discrete or not getattr(law, "integral", False):
+        return marked(value)
+    coin = isinstance(law, Atoms) and set(law.points) <= {0.0, 1.0}
+    return Truth(value) if coin else marked(int(value))
 
 
 def same_family(traced: Law, drawn: Law) -> float | None:

@@ -82,6 +82,13 @@ def node_of(code: CodeType) -> FunctionNode | None:
     return None if found is None else found[0]
 
 
+def node_at(code: CodeType) -> ast.FunctionDef | None:
+    """The one function in the source file that stands where the code does, which is known to be what was loaded."""
+    tree = _tree("".join(linecache.getlines(code.co_filename)))
+    found = [] if tree is None else _candidates(tree, code)
+    return found[0] if len(found) == 1 and isinstance(found[0], ast.FunctionDef) else None
+
+
 @lru_cache(maxsize=512)
 def _read(code: CodeType) -> tuple[FunctionNode, list[ast.stmt]] | None:
     """The function in its source file, and the imports there."""

@@ -22,6 +22,7 @@ _ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what fo
 TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by itself
 SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
 _CONVERSIONS, _MATHEMATICS = "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"
+_DRAWING = ("dpest.lang.generators.standins", "dpest.lang.noise")
 _MISSING = object()
 _SHOWING = ("__repr__", "__str__", "__format__")  # which go through the attributes of an object, and give it none
 _BARE = (object, ABC, Generic, Protocol)  # classes that give their objects nothing
@@ -45,7 +46,7 @@ def _asks(frame: FrameType, entry: FrameType) -> bool:
     if module == SAMPLERS:
         asked = entry.f_locals.get("asked")
         return asked is not None and _leads_to(_called(frame), asked.__code__)
-    if module == _MATHEMATICS:
+    if module == _MATHEMATICS or module in _DRAWING:
         return getattr(_called(frame), "__code__", None) is entry.f_code
     return module == _CONVERSIONS and getattr(_called(frame), "__module__", "") == _CONVERSIONS
 

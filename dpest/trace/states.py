@@ -104,15 +104,20 @@ class KnownValues(Snapshot):
 
     def one_point(self, draw: Draw) -> int | float | None:
         """The point of a draw of which one is left."""
-        law = draw.law
-        if is_made(draw) or not isinstance(law, Whole | Atoms):
-            return None
-        span = zip(ends(self.bounds.get(((draw, ONE),), FREE)), law.support, strict=True)
-        low, high = (last if end is None else max(min(float(end), law.support[1]), law.support[0]) for end, last in span)
-        if isinstance(law, Whole):
-            return int(low) if low == high else None
-        left = [x for x in law.points if low <= x <= high]
-        return (int(left[0]) if law.integral else left[0]) if len(left) == 1 else None
+        return one_point(draw, self.bounds)
+
+
+def one_point(draw: Draw, bounds: Bounds) -> int | float | None:
+    """The point of a draw of which the conditions taken so far leave one."""
+    law = draw.law
+    if is_made(draw) or not isinstance(law, Whole | Atoms):
+        return None
+    span = zip(ends(bounds.get(((draw, ONE),), FREE)), law.support, strict=True)
+    low, high = (last if end is None else max(min(float(end), law.support[1]), law.support[0]) for end, last in span)
+    if isinstance(law, Whole):
+        return int(low) if low == high else None
+    left = [x for x in law.points if low <= x <= high]
+    return (int(left[0]) if law.integral else left[0]) if len(left) == 1 else None
 
 
 def _all_draws(node: Node) -> list[Draw]:

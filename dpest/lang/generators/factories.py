@@ -53,9 +53,9 @@ class _Factory(type):
         if RUN.get() is None:
             return cls.real(*args, **keywords)
         given = [x for x in (*args, *keywords.values()) if x is not None]
-        if not given or cls.real is stdlib.SystemRandom or is_unknown(given[0]) or _is_from_outside(given[0]):
+        if not given or cls.stand_in is SystemGenerator or is_unknown(given[0]) or _is_from_outside(given[0]):
             return cls.stand_in.made()
-        if cls.real is np.random.RandomState:
+        if cls.stand_in is LegacyGenerator:
             return seeded_as(cls.real, _noted(cls.__name__, given[0]))
         known = {key: _noted(cls.__name__, x) for key, x in keywords.items()}
         return cls.real(*(_noted(cls.__name__, x) for x in args), **known)

@@ -244,7 +244,9 @@ class _Swapped:
         if not self._modules:
             for module in _MODULES:
                 names = vars(module)
-                found = {name: self._replacement(v) for name, v in names.items() if not any(v is x for x in NUMPY_NUMBERS)}
+                # NumPy's own RandomState makes its bits by the second name.
+                own = [name for name, v in names.items() if any(v is x for x in NUMPY_NUMBERS) or name == "_MT19937"]
+                found = {name: self._replacement(v) for name, v in names.items() if name not in own}
                 new = {name: x for name, x in found.items() if x is not None}
                 self._modules.append(_Module(names, {name: names[name] for name in new}, new))
                 self._in_modules.update((id(names), name) for name in new)

@@ -65,6 +65,12 @@ def test_a_seed_that_is_written_in_the_program_is_known(bits: Callable[[], Any])
     assert any("everybody knows" in note for note in found.notes)
 
 
+def test_a_seed_of_an_older_generator_is_known() -> None:
+    found = dpest.estimate(lambda x: x + np.random.RandomState(5).laplace(0, 2), (0.0, 1.0), method="exact")
+    assert found.epsilon == math.inf
+    assert type(np.random.RandomState(5)._bit_generator) is np.random.MT19937
+
+
 def one_number_twice(x: float) -> Any:
     seed = secrets.randbits(64)
     return x + np.random.default_rng(seed).laplace() - np.random.default_rng(seed).laplace()
