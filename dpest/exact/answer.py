@@ -148,7 +148,7 @@ def _estimate(
         paths = max(paths, *(len(t.paths) for t in sides))
         seen += sides
         comparison = aligned_comparison(sides[0], sides[1], measures)
-        _check_cancelled(sides, comparison)
+        check_cancelled(sides, comparison)
         found.append((pair_result(pair, comparison, compared_again(mechanism, pair, params, limits)), comparison))
     measures.forget()
     worst, comparison = max(found, key=lambda f: f[0].epsilon)
@@ -169,7 +169,7 @@ def _estimate(
     )
 
 
-def _check_cancelled(sides: Sequence[Trace], comparison: Comparison) -> None:
+def check_cancelled(sides: Sequence[Trace], comparison: Comparison) -> None:
     """Refuses a finite loss of outputs in which noise cancels: the rounding that is left of it may tell more."""
     words = next((t.cancelled for t in sides if t.cancelled), "")
     if words and sides[0] is not sides[1] and math.inf not in (comparison.forward.value, comparison.backward.value):

@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import Any
 
 from dpest.errors import DpestError, ExactRefused
-from dpest.exact.answer import aligned_comparison, collector_paused, compared_again, pair_result
+from dpest.exact.answer import aligned_comparison, check_cancelled, collector_paused, compared_again, pair_result
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.crossing import VanishingProduct, crossing
 from dpest.exact.inference.paths import trace
@@ -56,8 +56,9 @@ def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params:
             for pair in pairs:
                 sides = [trace(mechanism, x, params, _LIMITS) for x in (pair.left, pair.right)]
                 again = compared_again(mechanism, pair, params)
-                shown = pair_result(pair, aligned_comparison(*with_atoms_only(*sides)), again)
-                found.append(_with_limit(shown, *map(crossing, sides)))
+                compared = aligned_comparison(*with_atoms_only(*sides))
+                check_cancelled(sides, compared)
+                found.append(_with_limit(pair_result(pair, compared, again), *map(crossing, sides)))
         bound = data_processing_bound(mechanism, pairs, params)
         if bound is None or not all(p.lower <= u * (1 + _REACHED) for p, u in zip(found, bound.uppers, strict=True)):
             return None

@@ -201,10 +201,11 @@ class Truth(PlainNumber, int):
 
 
 def _bits(operation: Callable[[Any, Any], Any], a: Truth, b: Any) -> Any:
-    """Logical where both are 0 or 1, bit by bit with any other whole number."""
+    """Logical with another truth value, bit by bit with a whole number."""
     if not isinstance(b, _NUMBERS):
         return NotImplemented
-    return Truth(operation(bool(a), bool(b))) if b in (0, 1) else marked(operation(int(bare(a)), bare(b)))
+    truths = isinstance(b, bool | np.bool_ | Truth)
+    return Truth(operation(bool(a), bool(b))) if truths else marked(operation(int(bare(a)), bare(b)))
 
 
 def bare(x: Any) -> Any:

@@ -25,6 +25,7 @@ class PlainLoops(ast.NodeTransformer):
 
     def __init__(self, whole: ast.AST) -> None:
         self.reads = _loads(whole)
+        self.counters = _counters(whole)
         self.shared = {name for x in ast.walk(whole) if isinstance(x, ast.Global | ast.Nonlocal) for name in x.names}
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -63,8 +64,23 @@ class PlainLoops(ast.NodeTransformer):
         """Whether a statement adds a number to a variable that is never read: rounds that differ in it alone are alike."""
         match x:
             case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant(value=int() | float())):
-                return not self._is_read(name)
+                return name in self.counters and not self._is_read(name)
         return False
+
+
+def _counters(whole: ast.AST) -> set[str]:
+    """The variables that are given plain numbers only; an array is seen by another name too, though this one is not read."""
+    nodes = list(ast.walk(whole))
+    given = Counter(x.id for x in nodes if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load))
+    for x in nodes:
+        match x:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int() | float())):
+                given[name] -= 1
+            case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant(value=int() | float())):
+                given[name] -= 1
+            case ast.arg(arg=name):
+                given[name] += 1
+    return {name for name, others in given.items() if not others}
 
 
 # -- for k in itertools.count() ------------------------------------------------------------------------------------------

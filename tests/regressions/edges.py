@@ -121,15 +121,15 @@ def exact_types() -> Iterator[Case]:
 
 def _bits(x: Any, d: Any, written: str) -> Any:
     count = int(d.laplace(1) + x > 0)
-    values = {"sum": count + 0, "max": max(count, 0), "rounded": round(count / 2 + 0.125), "choice": 1 if count else 0}
-    return ~values[written] > -2
+    values = {"sum": count + 0, "max": max(count, 0), "rounded": round(count / 2 + 0.125), "xor": 1 ^ (count ^ 1)}
+    return ~values.get(written, 1 if count else 0) > -2
 
 
 def bits_of_counts() -> Iterator[Case]:
     """~0 is -1 and ~1 is -2, however the 0 or 1 was made; only of truth values `~` is `not`."""
     z = families.laplace(1)
     chances = [z.above(-x) for x in (0, 1)]
-    for written in ("sum", "max", "rounded", "choice"):
+    for written in ("sum", "max", "rounded", "choice", "xor"):
         yield formula(f"~ of a count of one, {written}", partial(_bits, written=written), (0, 1), _of_two(chances))
 
 

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpest
 from dpest.errors import ExactRefused
+from dpest.run.settings import Sides, sides_kept
 
 P = 1 - math.exp(-1.0)
 
@@ -247,3 +249,19 @@ def test_a_loop_that_counts_downwards_in_steps() -> None:
     found = dpest.estimate(mechanism, (0, -2), method="exact")
     assert found.lower <= math.log(2) <= found.upper
     assert found.upper - found.lower < 1e-9
+
+
+def test_a_number_that_is_added_through_another_name_of_an_array() -> None:
+    """x + 1 + one of 0, 1, 2 is above 2 once in three times for x = 0, and twice for x = 1."""
+
+    def mechanism(x: int, rng: np.random.Generator) -> bool:
+        noisy = x + rng.integers(3, size=2)
+        other = noisy
+        other += 1
+        return bool(noisy[0] > 2)
+
+    for sides in Sides:
+        with sides_kept(sides):
+            found = dpest.estimate(mechanism, (0, 1), method="exact")
+        assert found.lower <= math.log(2) <= found.upper
+        assert found.upper - found.lower < 1e-9
