@@ -38,6 +38,7 @@ from dpest.trace.rounds import Step
 from dpest.trace.states import KnownValues, is_made, state_at
 
 _OF_A_RUN = 16  # decisions that take as long as the rest of a run
+_OF_A_DRAW = 4  # decisions that take as long as making one draw again on the way to a state
 _FURTHER = 128  # states that are followed though all of them together weigh too little
 # The same where the code says what can be returned. A coin of chance exp(-g) as g coins of chance exp(-1) has returned False by
 # then, and each further state is replayed from the start: with 128 of them a discrete Gaussian took 47 s instead of 15 s.
@@ -287,7 +288,7 @@ class _Following:
         while pending:
             run = self.make(pending.pop(), pending, self.limits, self.pool, start)
             output = self.program(run)
-            self.work += _OF_A_RUN + run.called
+            self.work += _OF_A_RUN + run.called + _OF_A_DRAW * len(run.draws)
             if self.work > self.size.work:
                 raise BudgetExceeded(f"the mechanism's loops take more than {self.size.work} decisions")
             spend_steps(2 + run.called // 8)
