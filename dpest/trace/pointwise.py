@@ -12,8 +12,10 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
+from dpest.errors import ExactRefused
 from dpest.lang.generators.seeds import seeded
 from dpest.lang.nodes import Node
+from dpest.laws.discrete import Geometric
 from dpest.laws.law import Law
 from dpest.trace.atomic import point
 from dpest.trace.chain import ChainRun, has_few
@@ -43,6 +45,8 @@ class PointRun(ChainRun):
 
     def draw(self, law: Law) -> Any:
         """A fresh value; the number that it is, where it has few points."""
+        if isinstance(law, Geometric):  # steps up to its value are no states: the chain of comparisons is shorter
+            raise ExactRefused("a draw without a last point is left to other ways")
         known = len(self.draws)
         if self.drawn >= known - 1:
             entry, frames = _frames(returned.__code__)
