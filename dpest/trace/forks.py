@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpest.errors import BudgetExceeded
+from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.lang.nodes import Draw, Node, Where, linear
 from dpest.trace.atomic import point
 from dpest.trace.execute import Abandoned, returned
@@ -74,7 +74,7 @@ class TraceRun(Replay):
         self.repeats = False  # whether a decision was met in a `for` loop
         self.rounded_off = 0.0
         self.choices: dict[int, tuple[Where, Any]] = {}  # inside values: each, and the side that it came down to
-        self.over: BudgetExceeded | None = None  # which an `except` of the author's may have caught
+        self.over: ExactRefused | None = None  # which an `except` of the author's may have caught
 
     def decide(self, condition: Node) -> bool:
         """The recorded outcome, or a new one that the conditions taken so far decide or fork."""

@@ -15,8 +15,7 @@ from typing import Any
 from dpest.errors import ExactRefused
 from dpest.lang.generators.seeds import seeded
 from dpest.lang.nodes import Node
-from dpest.laws.discrete import Geometric
-from dpest.laws.law import Law
+from dpest.laws.law import Discrete, Law
 from dpest.trace.atomic import point
 from dpest.trace.chain import ChainRun, has_few
 from dpest.trace.execute import Abandoned, returned
@@ -45,8 +44,9 @@ class PointRun(ChainRun):
 
     def draw(self, law: Law) -> Any:
         """A fresh value; the number that it is, where it has few points."""
-        if isinstance(law, Geometric):  # steps up to its value are no states: the chain of comparisons is shorter
-            raise ExactRefused("a draw without a last point is left to other ways")
+        if isinstance(law, Discrete) and not law.finite:  # a loop that steps up to it has no state here before its end
+            self.over = ExactRefused("a draw without a last point is left to other ways")
+            raise self.over
         known = len(self.draws)
         if self.drawn >= known - 1:
             entry, frames = _frames(returned.__code__)

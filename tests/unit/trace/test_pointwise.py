@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 
 import dpest
+from dpest.errors import ExactRefused
+from dpest.trace.against_program import CHECKS
 from dpest.trace.chain import OutputChances
 from dpest.trace.chained import FEW_STATES, LaterChain, chained
+from dpest.trace.execute import execute
+from dpest.trace.limits import LIMITS
 from dpest.trace.pointwise import PointRun
 from tests.unit.trace.test_chain import enumerated
 
@@ -123,3 +127,15 @@ def test_what_is_kept_on_one_side_of_a_round_alone_is_told_apart() -> None:
         return kept[0]
 
     assert dpest.estimate(first, (0, 1), method="exact").epsilon == pytest.approx(math.log(3), rel=1e-12)
+
+
+def test_noise_without_a_last_point_is_refused_also_where_the_mechanism_catches_errors() -> None:
+    def careful(x: int) -> int:
+        try:
+            noise = dpest.geometric(1)
+        except Exception:
+            noise = 0
+        return x + noise
+
+    with pytest.raises(ExactRefused, match="without a last point"):
+        chained(lambda run: execute(run, careful, 0, {}), FEW_STATES, LIMITS, CHECKS, make=PointRun)
