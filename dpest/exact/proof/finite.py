@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ def adjacent_pairs(values: Sequence[Any], n: int | None, adjacency: str, sensiti
     if adjacency in ("linf", "l1", "monotone") and not all(isinstance(v, int | float) for v in values):
         raise InvalidInput(f'adjacency="{adjacency}" compares numbers; for other values write adjacency="replace"')
     if n is None:
-        yield from (p for p in itertools.combinations(values, 2) if adjacency == "replace" or abs(p[0] - p[1]) <= sensitivity)
+        yield from (p for p in itertools.combinations(values, 2) if adjacency == "replace" or _near(*p, sensitivity))
         return
     count = 0
     for left in itertools.product(values, repeat=n):
@@ -42,15 +43,21 @@ def _neighbours(left: tuple[Any, ...], values: Sequence[Any], adjacency: str, se
     if adjacency in ("replace", "l1"):
         for i, old in enumerate(left):
             for new in values[rank[id(old)] + 1 :]:
-                if adjacency == "replace" or abs(new - old) <= sensitivity:
+                if adjacency == "replace" or _near(old, new, sensitivity):
                     yield (*left[:i], new, *left[i + 1 :])
         return
     for right in itertools.product(values, repeat=len(left)):
         steps = [b - a for a, b in zip(left, right, strict=True)]
         ordered = adjacency != "monotone" or all(s >= 0 for s in steps)
         later = adjacency == "monotone" or [rank[id(v)] for v in left] < [rank[id(v)] for v in right]
-        if any(steps) and ordered and later and max(map(abs, steps)) <= sensitivity:
+        if any(steps) and ordered and later and all(_near(a, b, sensitivity) for a, b in zip(left, right, strict=True)):
             yield right
+
+
+def _near(a: float, b: float, sensitivity: float) -> bool:
+    """Whether two numbers differ by the sensitivity at most, as decimals: of the doubles, 0.4 and 0.3 are more than 0.1 apart."""
+    written = sum((math.ulp(x) for x in (a, b, sensitivity) if isinstance(x, float)), 0.0)
+    return abs(b - a) <= sensitivity + written
 
 
 def symmetry_key(left: Trace, right: Trace) -> Any:

@@ -16,6 +16,7 @@ from dpest.exact.inference.expressions import expr
 from dpest.exact.proof import policy
 from dpest.exact.proof.adjacency import Box
 from dpest.exact.proof.gaussian import CONSTANT, ShiftedCells
+from dpest.exact.proof.joint import _dearest
 from dpest.exact.proof.policy import cost_of
 from dpest.laws.continuous import Exponential, Laplace
 from dpest.laws.law import Law
@@ -70,6 +71,23 @@ def test_the_cost_of_a_policy_is_that_at_its_worst_vertex(vertices: int, monkeyp
 def test_shifts_that_the_law_allows_at_some_vertices_only_cost_too_much() -> None:
     for slope, offset, cost in ((1, 0, None), (1, 1, 6), (-1, 1, None), (-1, 2, 6)):
         assert cost_of({1: expr([(-1, exact(slope))], exact(offset))}, LAWS, BOX) == cost
+
+
+def test_the_dearest_corner_is_the_one_that_costs_most() -> None:
+    """A corner that the law does not allow is dearer than every other."""
+    rng, seen = random.Random(4), set()
+    for _ in range(100):
+        shifts = {
+            v: ({i: Fraction(rng.randint(-2, 2)) for i in RANGES}, Fraction(rng.randint(0, 9))) for v in rng.sample(range(3), 2)
+        }
+        own = {v: expr([(i, exact(x)) for i, x in terms.items()], exact(c)) for v, (terms, c) in shifts.items()}
+        corner, most = _dearest(own, LAWS, list(RANGES), dict(BOX.moves))
+        truth = by_vertices(shifts)
+        prices = [price(v, c + sum(x * Fraction(corner[i]) for i, x in terms.items())) for v, (terms, c) in shifts.items()]
+        seen.add(truth is None)
+        assert most == truth
+        assert None in prices if truth is None else sum(p for p in prices if p is not None) == truth
+    assert seen == {True, False}
 
 
 @pytest.mark.parametrize("ends", [(None, 1), (-1, None), (None, None)])

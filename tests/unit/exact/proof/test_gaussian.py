@@ -14,7 +14,8 @@ import pytest
 import dpest
 from dpest.curves.curve import Curve
 from dpest.errors import NotCovered
-from dpest.exact.proof.gaussian import GaussianProof
+from dpest.exact.proof.gaussian import GaussianProof, gaussian_proof
+from dpest.exact.proof.upper import ProofQuestion, traced_question
 from dpest.numerics.rationals import exact
 from tests.oracles.compositions import gaussian, randomised_response
 
@@ -68,6 +69,21 @@ def test_post_processing_is_bounded_not_tight() -> None:
     assert isinstance(most.proof, GaussianProof)
     # Of inputs that move by 1, the shift without its mean is what the index sees: (1, 1, -1) leaves 4/3 + 4/9 + 16/9 = 8/3.
     assert most.proof.mu == pytest.approx(math.sqrt(8 / 3), rel=1e-15)
+
+
+@pytest.mark.parametrize("thresholds", [(0,), (0, 1), (0, 1, 3)])
+def test_conditions_on_noise_are_kept_where_the_program_decides_differently(thresholds: tuple[int, ...]) -> None:
+    """Beyond 3, each noisy value is larger by 1: every draw is shifted by 1, and no draw less would keep its condition."""
+
+    def passed(x: Any) -> Any:
+        large = 1 if x > 3 else 0
+        return [large + dpest.gaussian(2.0) > t for t in thresholds]
+
+    question = ProofQuestion(passed, {}, None, "linf", 1.0, None)
+    proof = gaussian_proof(question, traced_question(question))
+    assert proof is not None
+    assert proof.check()
+    assert proof.mu == pytest.approx(math.sqrt(len(thresholds)) / 2, rel=1e-15)
 
 
 @pytest.mark.parametrize(

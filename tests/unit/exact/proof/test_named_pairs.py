@@ -17,11 +17,11 @@ from dpest.exact.proof.adjacency import Box, Field, unknown_inputs
 from dpest.exact.proof.certificate import PairKind
 from dpest.exact.proof.concrete import separate_forms, trace_of_form
 from dpest.exact.proof.cross import Crossing, change
-from dpest.exact.proof.crossed import _farthest, _shifted
+from dpest.exact.proof.crossed import _farthest, _shifted, crossed_pairs
 from dpest.exact.proof.finite import symmetry_key
 from dpest.exact.proof.regions import Region, Released, Row
 from dpest.exact.proof.rerun import _Rerun
-from dpest.exact.proof.upper import ProofQuestion, traced_question
+from dpest.exact.proof.upper import ProofQuestion, traced_question, upper_side
 from dpest.laws.continuous import Exponential, Laplace
 from dpest.laws.discrete import Geometric
 from dpest.numerics.rationals import exact
@@ -108,6 +108,27 @@ def test_strict_rows_are_kept_by_a_little() -> None:
 def test_no_inputs_meet_rows_that_contradict_the_domain() -> None:
     traced: Any = SimpleNamespace(inputs=SimpleNamespace(fields=[Field(0, 1), Field(0, 1)]))
     assert _farthest(traced, PairKind(0, 0, Box("nothing", ())), ROWS[:1], {-1: 1.0}) is None
+
+
+def thresholds(rows: Any) -> Any:
+    """Each row has a threshold of its own, above which it counts as the threshold."""
+    return [(most if x > most else x) + dpest.laplace(1.0) for most, x in zip((2, 5, 7), rows, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "low", "high"),
+    [("linf", None, None), ("l1", None, None), ("monotone", None, None), ("replace", 0, 9), ("l1", 1, 6)],
+)
+def test_inputs_between_which_the_program_decides_differently_are_adjacent(adjacency: str, low: Any, high: Any) -> None:
+    question = ProofQuestion(thresholds, {}, 3, adjacency, 1.0, None if low is None else (low, high))
+    pairs = list(crossed_pairs(upper_side(question)))
+    assert any(p.left != p.right for p in pairs)
+    for p in pairs:
+        moved = [b - a for a, b in zip(p.left, p.right, strict=True) if a != b]
+        assert len(moved) <= 1 or adjacency in ("linf", "monotone")
+        assert adjacency == "replace" or all(abs(s) <= 1 + 1e-6 for s in moved)
+        assert adjacency != "monotone" or all(s > 0 for s in moved) or all(s < 0 for s in moved)
+        assert low is None or all(low <= x <= high for x in (*p.left, *p.right))
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 4), (-math.inf, math.inf), (20, math.inf), (-math.inf, -30), (-2, 3)])

@@ -5,6 +5,8 @@ The oracle is the exact engine at plain inputs.
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
 from typing import Any
 
@@ -13,6 +15,10 @@ import pytest
 import dpest
 from dpest.doors.prove import proved_bound
 from dpest.exact.proof.certificate import Certificate
+from dpest.exact.proof.pieces import _pieces_of
+from dpest.exact.proof.symbols import UnknownInput
+from dpest.lang.dist import Dist
+from dpest.lang.nodes import Draw
 
 
 def histogram(rows: Any) -> Any:
@@ -69,3 +75,28 @@ def test_no_adjacent_pair_loses_more(mechanism: Any, adjacency: str) -> None:
             other = rng.choice([0.0, 1.0, 2.0, 3.0, rng.uniform(0, 3)])
             right = [left[0], min(max(other, left[1] - 1), left[1] + 1) if adjacency == "l1" else other]
         assert dpest.estimate(mechanism, (left, right), method="exact").lower <= bound * (1 + 1e-9)
+
+
+FORMS: list[Any] = [
+    lambda x: dpest.maximum(2 * x, x + 1),
+    lambda x: dpest.minimum(1 - x, 3 * x - 2),
+    lambda x: x > 0.5,
+    lambda x: dpest.where(x >= 2, 2 * x, -x),
+    lambda x: 2 * (x > -1) - 3 * dpest.maximum(0.5 * x, 1),
+]
+
+
+@pytest.mark.parametrize("low", [-3.0, -math.inf])
+@pytest.mark.parametrize(("first", "second"), list(itertools.combinations(range(len(FORMS)), 2)))
+def test_on_each_piece_a_value_is_the_line_that_stands_there(first: int, second: int, low: float) -> None:
+    """The oracle is the program itself at plain numbers; where a value jumps, two pieces meet in a piece of that one number."""
+    x = Draw(UnknownInput("x", low, 4.0))
+    programs = {-2: FORMS[first], -3: FORMS[second]}
+    pieces = _pieces_of(x, {v: program(Dist(x)).node for v, program in programs.items()})
+    assert pieces is not None
+    for at in (k / 8 for k in range(-24, 33)):
+        own = [p for p in pieces if (p.within[0] is None or p.within[0] <= at) and (p.within[1] is None or at <= p.within[1])]
+        for v, program in programs.items():
+            told = [float(slope) * at + float(constant) for slope, constant in (dict(p.values)[v] for p in own)]
+            assert program(at) in told
+            assert len(set(told)) == 1 or len(own) > 1
