@@ -146,8 +146,7 @@ def _gives_itself(kind: type, name: str) -> bool:
 @lru_cache(maxsize=1024)
 def _callee(code: CodeType, at: int) -> ast.expr | None:
     """The function of a call as the source names it."""
-    places = list(code.co_positions())
-    line, last, start, end = places[at // 2] if at // 2 < len(places) else (None,) * 4
+    line, last, start, end = list(code.co_positions())[at // 2]  # one for each unit of two bytes
     if line is None or last is None or start is None or end is None:
         return None
     lines = [x.encode() for x in linecache.getlines(code.co_filename)[line - 1 : last]]

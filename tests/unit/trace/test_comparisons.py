@@ -153,6 +153,17 @@ def test_without_draws_the_program_or_the_number_decides() -> None:
             assert atomic(relation, Linear((), exact(x)), At({}), unknown) == TESTS[relation](x, 0)
 
 
+def test_draws_without_a_last_point_that_cancel_are_not_gone_through() -> None:
+    """Only where all draws that cancel have finitely many points can the program be asked at each of them."""
+    for relation in Relation:
+        program = Said(lambda _: None)
+        program.condition = Linear(((DIE, exact(1)), (Draw(Geometric(1.0)), exact(1))), exact(0))  # type: ignore[assignment]
+        assert settled(relation, exact(0), program, None) == TESTS[relation](0, 0)  # type: ignore[arg-type]
+        program.condition = Linear(((DIE, exact(1)), (OTHER, exact(1))), exact(0))  # type: ignore[assignment]
+        with pytest.raises(Uneven):
+            settled(relation, exact(0), program, None)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_bounds_of_whole_numbers(strict: bool) -> None:
     relation = Relation.GT if strict else Relation.GE
@@ -308,4 +319,20 @@ def test_a_counter_that_is_kept_between_two_bounds() -> None:
     truth = max(abs(math.log(p[k] / q[k])) for k in p)
     found = dpest.estimate(mechanism, pair, method="exact")
     assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+def test_two_whole_numbers_on_a_lattice_that_doubles_do_not_resolve() -> None:
+    # Rung: enumeration of the program's own arithmetic. 2 * (2^52 + 1) and 2 * 2^52 + 1 are next to one another, or one double.
+    def above(x: int, a: Any, b: Any) -> Any:
+        return a * 2.0**52 - b * (2.0**52 + 1) > x - 3
+
+    def mechanism(x: int) -> Any:
+        return above(x, dpest.integers(0, 2), dpest.integers(0, 2))
+
+    held = [sum(above(x, a, b) for a, b in itertools.product(range(3), repeat=2)) for x in (0, 1)]
+    assert held == [6, 5]
+    truth = math.log(4 / 3)  # of the 3 and 4 points of 9 at which it fails
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower <= truth <= found.upper
     assert found.upper - found.lower < 1e-9

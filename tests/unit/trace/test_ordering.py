@@ -201,3 +201,31 @@ def test_arrays_of_truth_values_stay_random():
     assert found.lower <= math.log(p / 0.5) or found.upper >= math.log(p / 0.5)
     # All below: (1 - p) / (1 / 2) against 1.
     assert found.lower <= 1.0 <= found.upper
+
+
+def test_roundings_that_do_not_cancel_in_a_difference_are_worked_out() -> None:
+    """2 f + u + x >= f + v for the floor f of Laplace noise is f >= v - u - x, at six pairs of u and v."""
+
+    def mechanism(x: int) -> Any:
+        f, u, v = np.floor(dpest.laplace(1.0)), dpest.integers(0, 1), dpest.integers(0, 2)
+        return dpest.argmax([2 * f + u + x, f + v])
+
+    def first(x: int) -> float:
+        least = [v - u - x for u in (0, 1) for v in (0, 1, 2)]
+        return sum(0.5 * math.exp(-k) if k > 0 else 1 - 0.5 * math.exp(k) for k in least) / 6
+
+    p, q = first(0), first(1)
+    truth = max(abs(math.log(p / q)), abs(math.log((1 - p) / (1 - q))))
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower < 1e-9
+
+
+def test_a_rounding_that_decides_whether_an_output_can_occur() -> None:
+    """2 f + u + 1 > f + v for every f >= 0 and all u, v in (0, 1); 2 f + u > f + v not where f is 0 and v > u."""
+
+    def mechanism(x: int) -> Any:
+        f = np.floor(dpest.uniform(0, 3))
+        return dpest.argmax([2 * f + dpest.uniform(0, 1) + x, f + dpest.uniform(0, 1)])
+
+    assert dpest.estimate(mechanism, (0, 1), method="exact").lower == math.inf

@@ -1,0 +1,184 @@
+"""Small parts of a trace, each against what Python or NumPy does, a count of points, or a closed form."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import math
+import operator
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpest
+from dpest.lang.made_of import Steps
+from dpest.lang.nodes import Compare, Draw, Linear, Relation
+from dpest.laws.continuous import Laplace
+from dpest.numerics.rationals import exact
+from dpest.trace.images import _from_steps
+from dpest.trace.masked import put_at, taken_at
+from dpest.trace.opened import _implied
+from dpest.trace.outcomes import outcomes
+from dpest.trace.sides import sides_of
+from dpest.trace.snapshot import Hidden, Snapshot
+from dpest.trace.stack import _moved
+
+HOLDS: dict[Relation, Callable[[Any, Any], bool]] = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
+
+
+def bracket(mechanism: Callable[[Any], Any], truth: float, width: float) -> None:
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower < width
+
+
+# -- places in arrays --------------------------------------------------------------------------------------------------
+
+
+PLACES: list[tuple[Any, Any]] = [
+    (np.array([5, 6, 7]), np.array([2, 0, 1])),  # an order, not a mask
+    (np.array([5, 6, 7], dtype=object), np.array([True, False, True])),
+    (np.array([[5, 6], [7, 8]], dtype=object), np.array([True, False])),  # a mask of rows
+    (np.array([5, 6, 7], dtype=object), 1),
+]
+
+
+@pytest.mark.parametrize(("items", "place"), PLACES)
+def test_places_that_are_no_random_masks_are_read_and_written_as_numpy_does(items: Any, place: Any) -> None:
+    assert np.array_equal(taken_at(items, place), items[place])
+    ours, theirs = items.copy(), items.copy()
+    put_at(9, ours, place)
+    theirs[place] = 9
+    assert np.array_equal(ours, theirs)
+
+
+def test_places_in_lists_and_dicts_are_read_as_python_does() -> None:
+    assert taken_at([5, 6, 7], 1) == 6
+    assert taken_at({"a": 5}, "a") == 5
+
+
+# -- what is read off code ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = 1", "if b:\n    y = 2", "x = 1\nif b:\n    y = 2\nelse:\n    z = 3", "x, y = 1, 2\nif b:\n    if c:\n        z = 3"],
+)
+def test_the_sides_of_an_if_hold_every_name_that_is_stored_in_them(text: str) -> None:
+    node = ast.parse("if a:\n" + "\n".join(f"    {line}" for line in text.splitlines())).body[0]
+    assert isinstance(node, ast.If)
+    found = sides_of(node, frozenset())
+    assert found is not None
+    stored = {x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    assert {p.name for p in found.places} == stored
+
+
+@pytest.mark.parametrize("inner", ["if (y := b):\n    x = 1", "if b:\n    print(x)", "if b:\n    x = 1\nelse:\n    return x"])
+def test_an_if_inside_a_side_that_does_more_than_give_values_is_left_alone(inner: str) -> None:
+    node = ast.parse("if a:\n    x = 2\n" + "\n".join(f"    {line}" for line in inner.splitlines())).body[0]
+    assert isinstance(node, ast.If)
+    assert sides_of(node, frozenset()) is None
+
+
+def drawn(x: int) -> int:
+    return random.randrange(x) % 3
+
+
+def drawn_many(x: int) -> Any:
+    return np.random.default_rng().integers(0, 9, size=x) % 3
+
+
+def between(x: int) -> int:
+    return max(2, min(4, random.randint(a=0, b=x)))
+
+
+@pytest.mark.parametrize(("function", "known"), [(drawn, {0, 1, 2}), (drawn_many, None), (between, {2, 3, 4})])
+def test_whole_numbers_that_a_function_draws(function: Any, known: set[int] | None) -> None:
+    assert outcomes(function, (5,)) == known
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_a_swap_on_the_stack_exchanges_two_values(depth: int) -> None:
+    """SWAP(i) exchanges the top with the i-th value from the top (the documentation of `dis`)."""
+    held = [f"={name}" for name in "abcde"]
+    step = next(x for x in dis.get_instructions(compile("a, b = b, a", "", "exec")) if x.opname == "SWAP")
+    wanted = held.copy()
+    wanted[-1], wanted[-depth] = wanted[-depth], wanted[-1]
+    assert _moved(step._replace(arg=depth, argval=depth), tuple(held), 0) == tuple(wanted)
+
+
+class WithSlots:
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+class WithoutSlots:
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+def test_what_an_object_keeps_in_slots_is_not_taken_for_nothing() -> None:
+    assert Snapshot({}).of(WithoutSlots(1)) != Snapshot({}).of(WithoutSlots(2))
+    with pytest.raises(Hidden):
+        Snapshot({}).of(WithSlots(1))
+
+
+# -- conditions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", [False, True])
+@pytest.mark.parametrize("factor", [2, -3, 0.5])
+@pytest.mark.parametrize("bound", [-2, 0, 1.5, 3])
+def test_a_condition_on_a_rounding_is_one_on_what_is_rounded(factor: float, bound: float, least: bool) -> None:
+    draw = Draw(Laplace(1.0))
+    found = _from_steps(Steps(draw, exact(factor), exact(0.25)), least, exact(bound), draw)
+    ((node, c),) = found.terms
+    assert node is draw
+    compare = operator.ge if least else operator.le
+    for k in range(-399, 400, 2):  # never where the rounding jumps
+        x = k / 64
+        assert (c * exact(x) + found.constant >= 0) == compare(math.floor(factor * x + 0.25), bound)
+
+
+@pytest.mark.parametrize("earlier", Relation)
+@pytest.mark.parametrize("later", Relation)
+@pytest.mark.parametrize("outcome", [False, True])
+@pytest.mark.parametrize("factor", [1, -1])
+def test_what_one_comparison_with_zero_says_of_another(earlier: Relation, later: Relation, outcome: bool, factor: int) -> None:
+    """Of a value and of its negative, at every sign that the first comparison leaves it."""
+    draw = Draw(Laplace(1.0))
+    one, other = (Compare(r, Linear(((draw, exact(c)),), exact(0))) for r, c in ((earlier, 1), (later, factor)))
+    said = {HOLDS[later](factor * x, 0) for x in (-1, 0, 1) if HOLDS[earlier](x, 0) == outcome}
+    assert _implied(one, outcome, other) == (said.pop() if len(said) == 1 else None)
+
+
+def test_a_logarithm_of_a_rounded_value_is_compared() -> None:
+    """P(ln(1 + x + floor(8 u)) > 1.5): 4 of 8 points against 5 of 8."""
+    bracket(lambda x: np.log(1 + x + np.floor(dpest.uniform(0, 8))) > 1.5, math.log(4 / 3), 1e-9)
+
+
+def test_a_value_that_a_path_leaves_few_numbers_has_a_text() -> None:
+    """Two-sided geometric noise of scale 1: each text that occurs is one number, and the rest one more output."""
+
+    def mechanism(x: int) -> Any:
+        z = x + dpest.geometric(1.0)
+        return {str(z): 1} if -3 <= z <= 3 else "far"
+
+    bracket(mechanism, 1.0, 1e-9)
+
+
+@pytest.mark.parametrize("factors", [(1, -1), (2, 3), (-4, 1)])
+def test_the_quantile_function_of_laplace_noise_is_that_noise(factors: Sequence[int]) -> None:
+    """sign(u) * ln(1 - 2 |u|) is Laplace noise of scale 1: its own law leaves no error of an integral."""
+    a, b = factors
+
+    def mechanism(x: float) -> Any:
+        u = dpest.uniform(-0.5, 0.5)
+        return x + (a * np.sign(u)) * (b * np.log(1 - 2 * np.abs(u)))
+
+    bracket(mechanism, 1 / abs(a * b), 1e-14)
