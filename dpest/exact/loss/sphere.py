@@ -20,7 +20,7 @@ from dpest.exact.inference.sphere import Radius, Spherical
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.loss.blocks import Block, CoordinateKind, IntegratedLaw, Measures
 from dpest.exact.loss.logs import BothWays, Sup
-from dpest.numerics.logspace import Floats
+from dpest.numerics.logspace import HALF_GRAIN, Floats
 from dpest.numerics.rationals import ONE, ZERO, Rational
 
 _UNIT = Radius(ONE, ONE)
@@ -39,11 +39,16 @@ class SphereSide(IntegratedLaw):
 
     def log(self, y: Floats) -> tuple[Floats, Floats]:
         """ln of the density at each row of y, up to a constant that both laws share."""
-        distance = np.sqrt(((y - np.array([float(c) for c in self.centre])) ** 2).sum(axis=1))
-        d = len(self.centre)
+        centre, d = np.array([float(c) for c in self.centre]), len(self.centre)
+        distance = np.sqrt(((y - centre) ** 2).sum(axis=1))
+        # The centre and each difference are rounded once, the sum of squares d times, its root once.
+        off = HALF_GRAIN * ((d / 2 + 4) * distance + np.sqrt((centre**2).sum()))
+        steep, length = abs(float(self.radius.shape - d)), distance / float(self.radius.scale)
         with np.errstate(divide="ignore", invalid="ignore"):
-            power = float(self.radius.shape - d) * np.log(distance) if self.radius.shape != d else 0.0
-        return self.log_weight + power - distance / float(self.radius.scale), np.full(len(y), self.error + 1e-15)
+            power = math.copysign(steep, self.radius.shape - d) * np.log(distance) if steep else np.zeros(len(y))
+            near = np.where(distance > 2 * off, 2 * steep * off / distance, math.inf) if steep else 0.0
+            rounding = 2 * HALF_GRAIN * (1 + np.abs(power) + length)
+        return self.log_weight + power - length, self.error + near + off / float(self.radius.scale) + rounding
 
     @cached_property
     def impossible(self) -> bool:

@@ -262,6 +262,17 @@ def test_functions_of_other_outputs(name: FunctionName, value: Callable[..., flo
         assert Beside(Undoing.OVER, name, exact(-2), exact(5)).words("x", lambda place: "abc"[place]) == f"(-2*(x / {words}) + 5)"
 
 
+@pytest.mark.parametrize("step", list(Undoing))
+@pytest.mark.parametrize("inner", ["0", "7"])
+@pytest.mark.parametrize(("factor", "constant"), [(1, 0), (-2, 0), (1, 5), (-2, 5)])
+def test_the_words_of_a_step_have_its_value(step: Undoing, inner: str, factor: int, constant: int) -> None:
+    """The oracle is Python, which reads the words."""
+    for by in (("number", exact(2.5)), A, B):
+        undone = Beside(step, by, exact(factor), exact(constant))
+        text = undone.words(inner, lambda place: "abc"[place])
+        assert eval(text, {}, {"a": 1.5, "b": -2.0, "c": 4.0}) == undone.value(float(inner), (1.5, -2.0, 4.0).__getitem__)
+
+
 # -- both ends of an interval ------------------------------------------------------------------------------------------
 
 
@@ -323,3 +334,20 @@ def test_a_long_chain_of_shared_values_is_numbered_in_no_time() -> None:
     numbers = ValueNumbers()
     assert numbers.of((x + np.exp(x)).node) == numbers.of((x + np.exp(x)).node)
     assert numbers.of(np.exp(x).node) != numbers.of(np.exp(x + 1).node)
+
+
+def test_values_have_one_number_only_where_they_are_one_function() -> None:
+    """Written twice, a value is the same one; what differs at some number is another one (the oracle evaluates both)."""
+    forms: list[Callable[[Any], Any]] = [
+        *(lambda x: x, lambda x: 2 * x, lambda x: x + 3, lambda x: 2 * x + 3, lambda x: 0.5 * x + 3),
+        *(lambda x: np.exp(x), lambda x: np.exp(2 * x), lambda x: np.exp(x + 3), lambda x: 2 * np.exp(x)),
+        *(lambda x: np.floor(x), lambda x: np.floor(x + 1), lambda x: np.floor(x) + 1, lambda x: np.ceil(x)),
+        *(lambda x: np.tanh(x), lambda x: x * x, lambda x: x * np.exp(x), lambda x: x / np.exp(x)),
+    ]
+    z, numbers = dpest.laplace(1), ValueNumbers()
+    for one in forms:
+        for other in forms:
+            same = all(one(t) == other(t) for t in (-1.3, 0.4, 2.7))
+            found = numbers.of(one(z).node) == numbers.of(other(z).node)
+            assert same or not found
+            assert found or one is not other

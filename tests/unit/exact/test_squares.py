@@ -36,6 +36,16 @@ def test_around_a_clipped_mean():
     assert result.upper - result.lower < 1e-9
 
 
+def test_numbers_and_words_beside_a_square_change_nothing():
+    def labelled(data, rng: np.random.Generator):
+        mean, variance = clipped_mean_and_variance(data, rng)
+        return {"of": "ages", "mean": mean, "rows": len(data), "variance": variance}
+
+    result = dpest.estimate(labelled, DATA, method="exact")
+    assert result.lower - 1e-12 <= 1.6 <= result.upper + 1e-12
+    assert result.upper - result.lower < 1e-9
+
+
 def test_no_place_shows_more():
     """Both densities by hand at random outputs; the largest ratio is within, and near the upper end."""
     left, right = [0.0, 0.3, 1.0, 0.6], [0.0, 0.3, 1.0, 0.1]

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from dpest.exact.inference.expressions import expr
-from dpest.exact.loss.joint import _climbed, _extrapolated, _vertices
+from dpest.exact.loss.joint import _climbed, _extrapolated, _vertices, with_place
 from dpest.exact.loss.line import Line, _refined, scan, searched
-from dpest.exact.loss.logs import NOTHING, Logs, Sup
+from dpest.exact.loss.logs import NOTHING, BothWays, Logs, Sup
 from dpest.exact.loss.tails import ray_limit
 from dpest.numerics.rationals import exact
 
@@ -57,6 +57,10 @@ def test_a_maximum_between_places_is_refined() -> None:
     found = _refined(logs(y, two_hills(y)), lambda t: logs(t, two_hills(t)))
     assert found.ratio.max() == pytest.approx(1.5, abs=1e-12)
     assert set(y) <= set(found.y[:, 0])
+    # Places where the first law is impossible, and such where nothing is known, end no search.
+    for gone in (y < -0.5, y > 5):
+        found = _refined(logs(y, np.where(gone, -np.inf, two_hills(y))), lambda t: logs(t, two_hills(t)))
+        assert found.ratio.max() == pytest.approx(1.5, abs=1e-12)
     empty = logs(np.empty(0), np.empty(0))
     assert _refined(empty, lambda t: logs(t, t)).y.size == 0
 
@@ -131,6 +135,30 @@ def test_a_climb_looks_beside_every_kink_on_its_way(axis: int) -> None:
     assert 2 * found.at[axis] + found.at[1 - axis] == pytest.approx(7.321, abs=1e-9)
     everywhere = _climbed(space(lambda y: np.where(y[:, 0] > 12.0, np.inf, 0.5)), [kink], start, False)
     assert everywhere == start  # a density of zero that is met on the way proves nothing
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_place_that_is_given_raises_a_loss_and_never_lowers_it(swap: bool) -> None:
+    """The ratio is 2 at (1, 3) and falls with the distance; what is not known to be zero beside a kink is no infinite loss."""
+    sign = -1 if swap else 1
+
+    def told(known: Sup, ratio: Callable[[np.ndarray], np.ndarray], place: tuple[float, ...]) -> Sup:
+        both = BothWays(NOTHING, known) if swap else BothWays(known, NOTHING)
+        found = with_place(space(lambda y: sign * ratio(y)), both, ((), place) if swap else (place, ()))
+        assert (found.forward if swap else found.backward) == NOTHING
+        return found.backward if swap else found.forward
+
+    def hill(y: np.ndarray) -> np.ndarray:
+        return 2.0 - np.abs(y[:, 0] - 1.0) - np.abs(y[:, 1] - 3.0)
+
+    less, more = Sup(1.5, 1.5, 1.6, (0.0, 0.0)), Sup(2.5, 2.5, 2.6, (0.0, 0.0))
+    found = told(less, hill, (1.0, 3.0))
+    assert 2.0 - 1e-9 <= found.lower <= 2.0
+    assert found.upper == math.inf
+    assert found.at == pytest.approx((1.0, 3.0), abs=1e-9)
+    assert told(more, hill, (1.0, 3.0)) == more
+    assert told(less, lambda y: np.full(len(y), math.inf), (1.0, 3.0)) == less
+    assert told(less, hill, ()) == less
 
 
 def test_a_climb_ends_where_there_is_no_end() -> None:

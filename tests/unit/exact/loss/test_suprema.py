@@ -339,3 +339,14 @@ def test_a_gap_that_is_wider_than_rounding_is_a_gap(gap: float) -> None:
         return y if y > 0.05 else y - 1
 
     assert found(cut, 0, 1).lower == INF
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_shows_an_infinite_loss_beyond_the_last_kink_is_an_output_that_occurs(scale: float) -> None:
+    """Laplace noise goes on where uniform noise ends: within e^-100 of its peak, whatever the unit is."""
+    result = found(lambda x: laplace(scale) if x else dpest.uniform(0, scale), 0, 1)
+    witness = result.witness
+    assert result.lower == INF
+    assert witness is not None
+    assert witness.log_left == -INF
+    assert witness.log_right >= -math.log(2 * scale) - 100

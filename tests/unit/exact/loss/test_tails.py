@@ -39,6 +39,15 @@ def test_a_constant_is_flat() -> None:
     assert not ray_limit(0.5 - 1 / DISTANCE, DISTANCE, 1e-15).flat
 
 
+@pytest.mark.parametrize("off", [1.0, -1.0, 0.3])
+def test_the_limit_of_a_constant_lies_in_its_bracket_whatever_the_errors_are(off: float) -> None:
+    slack = 1e-9
+    errors = slack * off * np.array([0.1, -0.2, 0.1, 0.0, 0.2, 0.3, 0.1, 1.0])
+    found = ray_limit(0.5 + errors, DISTANCE, slack)
+    assert found.flat
+    assert found.lower <= 0.5 <= found.upper
+
+
 @pytest.mark.parametrize(("step", "flat"), [(0.0, True), (9e-15, True), (1.6e-14, False), (1e-13, False)])
 def test_steps_of_rounding_are_flat_and_larger_ones_are_not(step: float, flat: bool) -> None:
     """Steps that do not shrink: 1e-14 of the values is what their logarithms are rounded by, more is growth without end."""

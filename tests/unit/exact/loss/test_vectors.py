@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import linprog
 
 import dpest
+from dpest.results import Direction
 
 TREE = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1], *np.eye(4)])
 
@@ -86,6 +87,24 @@ def test_the_directions_are_told_apart() -> None:
     (pair,) = dpest.estimate(mechanism, ([0.0, 0.0], [1.0, 1.0]), method="exact").pairs
     assert pair.forward == math.inf
     assert pair.backward == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("pair", [((0.0, 0.0), (1.0, 1.0)), ((1.0, 1.0), (0.0, 0.0))])
+def test_a_direction_shows_its_own_densities(pair: Any) -> None:
+    """What both outputs share grows at 1/4, and only upwards: one way the noises of their own must follow. Far out it shows."""
+
+    def mechanism(x: Any) -> Any:
+        a, b, shared = dpest.laplace(1.0), dpest.laplace(1.0), dpest.exponential(4.0)
+        return x[0] + a + shared, x[1] + b + shared
+
+    found = dpest.estimate(mechanism, pair, method="exact")
+    w = found.witness
+    assert w is not None
+    holds(found, 2.0)
+    assert w.direction is (Direction.LEFT if pair[0] < pair[1] else Direction.RIGHT)
+    assert abs(w.log_left - w.log_right) == pytest.approx(2.0, rel=0.05)
+    assert (w.log_left > w.log_right) == (w.direction is Direction.LEFT)
+    assert w.limit  # no output attains it: the test below comes near
 
 
 def test_the_limit_is_approached_and_not_exceeded() -> None:
