@@ -198,8 +198,7 @@ ENTRIES = (
         1.0,
         1500,
         values="violated",
-        why="as with nanmean: the variance of two values moves by 1/4 where the noise, scaled for sixteen, expects "
-        "15/256.",
+        why="as with nanmean: the variance of two values moves by 1/4 where the noise, scaled for sixteen, expects 15/256.",
     ),
     Entry(
         "diffprivlib",

@@ -313,7 +313,7 @@ def _suprema(stratum: Stratum, reached: list[float], proved: tuple[float, float]
         worth = reached[0] - others[0], reached[1] - others[1]
         others = [sum(both[way].lower for both in given) for way in (0, 1)]
         most = proved[0] - others[0], proved[1] - others[1]
-    each = each or len(easy) < len(stratum.blocks) - 1
+    each = each or len(stratum.blocks) > 1
     return [easy[i] if i in easy else supremum(b, worth, most, each=each) for i, b in enumerate(stratum.blocks)]
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Expansion, Ratio
@@ -64,7 +65,7 @@ def ratio_sides(left: list[Expansion], right: list[Expansion], position: int, me
     offsets = {x.offset for case in (*left, *right) for x in (case.values[position],) if isinstance(x, Ratio)}
     if len(offsets) > 1:
         raise ExactRefused("a quotient of random values plus a number that differs from case to case")
-    (offset,) = offsets
+    offset = next(iter(offsets), ZERO)
     p, q = (tuple(_share(case, position, offset, measures) for case in cases) for cases in (left, right))
     return RatioSide((), measures, p, offset), RatioSide((), measures, q, offset)
 
@@ -140,14 +141,14 @@ class _Best:
     logs: tuple[float, float] = (-math.inf, -math.inf)
 
 
-def quotient_supremum(block: Block) -> BothWays:
-    """The block's loss in both directions."""
+def quotient_supremum(block: Block, *, each: bool = False) -> BothWays:
+    """The block's loss in both directions; the smaller one stays open, below the larger, unless `each` is asked for."""
     p, q = block.left, block.right
     assert isinstance(p, RatioSide)
     assert isinstance(q, RatioSide)
     if p.impossible or q.impossible:
         return _one_sided(p, q)
-    found = _RatioSearch(p, q).answer()
+    found = _RatioSearch(p, q, each=each).answer()
     return BothWays(_moved_by(found.forward, p.offset), _moved_by(found.backward, p.offset))
 
 
@@ -164,65 +165,87 @@ def _one_sided(p: RatioSide, q: RatioSide) -> BothWays:
     return BothWays(sup(p, q), sup(q, p))
 
 
-class _RatioSearch:
-    """Branch and bound, both directions at once: what cannot exceed the larger loss is not looked at more closely."""
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Intervals of a chart, and the directions in which each may still hold more than was reached."""
 
-    def __init__(self, p: RatioSide, q: RatioSide) -> None:
+    chart: Chart
+    low: Floats
+    high: Floats
+    ways: npt.NDArray[np.bool_]  # a row for each direction
+
+    def halves(self, wanted: npt.NDArray[np.bool_]) -> _Cells:
+        """Both halves of the intervals that are wanted in a direction."""
+        kept = wanted.any(axis=0)
+        low, high, ways = self.low[kept], self.high[kept], wanted[:, kept]
+        middle = 0.5 * (low + high)
+        return _Cells(self.chart, np.r_[low, middle], np.r_[middle, high], np.hstack([ways, ways]))
+
+
+class _RatioSearch:
+    """Branch and bound: what cannot exceed the larger loss is not looked at more closely; or, of `each` direction, its own."""
+
+    def __init__(self, p: RatioSide, q: RatioSide, *, each: bool) -> None:
         self.p, self.q = p.shares, q.shares
+        self.each = each
         self.best = [_Best(), _Best()]
         self.unit = _unit(self.p + self.q)
-        self.caps = _pairwise(self.p, self.q), _pairwise(self.q, self.p)
+        self.caps = np.array([_pairwise(self.p, self.q), _pairwise(self.q, self.p)])[:, None]
 
     def answer(self) -> BothWays:
         """The suprema with their brackets."""
-        cells = [(chart, *self._first(chart)) for chart in Chart]
+        cells = [self._first(chart) for chart in Chart]
         uppers = np.full(2, -math.inf)
         for turn in range(_ROUNDS):
-            for chart, low, high in cells:
-                self._look(chart, low, high)
-            goal = max(b.value for b in self.best)
+            ends = [self._look(c) for c in cells]
+            goals = np.array([b.value for b in self.best])
+            goals = (goals if self.each else np.full(2, goals.max()))[:, None]
             following = []
-            for chart, low, high in cells:
-                bounds = np.minimum(self._bounds(chart, low, high), np.array(self.caps)[:, None])
-                wanted = bounds.max(axis=0) > goal + max(_LEAST, _CLOSE * abs(goal))
-                last = turn == _ROUNDS - 1 or int(wanted.sum()) > _MOST_CELLS
-                done = ~wanted | (high - low <= 1e-13 * np.maximum(np.abs(low), np.abs(high))) | last
-                uppers = np.maximum(uppers, bounds[:, done].max(axis=1, initial=-math.inf))
-                if not done.all():
-                    middle = 0.5 * (low + high)[~done]
-                    following.append((chart, np.r_[low[~done], middle], np.r_[middle, high[~done]]))
+            for c, logs in zip(cells, ends, strict=True):
+                bounds = np.minimum(self._bounds(c, logs), self.caps)
+                wanted = c.ways & (bounds > goals + np.maximum(_LEAST, _CLOSE * np.abs(goals)))
+                wanted &= c.high - c.low > 1e-13 * np.maximum(np.abs(c.low), np.abs(c.high))
+                if turn == _ROUNDS - 1 or int(wanted.any(axis=0).sum()) > _MOST_CELLS:
+                    wanted[:] = False
+                uppers = np.maximum(uppers, np.where(c.ways & ~wanted, bounds, -np.inf).max(axis=1, initial=-math.inf))
+                if wanted.any():
+                    following.append(c.halves(wanted))
             cells = following
             if not cells:
                 break
         sups = [Sup(b.value, b.lower, max(float(u), b.value), (b.at,), *b.logs) for b, u in zip(self.best, uppers, strict=True)]
         return BothWays(sups[0], sups[1])
 
-    def _first(self, chart: Chart) -> tuple[Floats, Floats]:
+    def _first(self, chart: Chart) -> _Cells:
         unit = self.unit if chart is Chart.Y else 1 / self.unit
         ends = [e for s in self.p + self.q for e in (s.least, s.most) if math.isfinite(e)]
         ends = ends if chart is Chart.Y else [1 / e for e in ends if e]
         edges = np.unique([*np.linspace(-unit, unit, 2 * _FIRST + 1), *(e for e in ends if abs(e) < unit)])
-        return edges[:-1], edges[1:]
+        return _Cells(chart, edges[:-1], edges[1:], np.ones((2, len(edges) - 1), bool))
 
-    def _bounds(self, chart: Chart, low: Floats, high: Floats) -> Floats:
-        """What the ratios are at most over each interval, a row for each direction."""
-        ends = np.stack([density(self.p, chart, z)[0] for z in (low, high)])
+    def _bounds(self, cells: _Cells, ends: Floats) -> Floats:
+        """What the ratios are at most over each interval, a row for each direction; only where that is asked for."""
         with np.errstate(invalid="ignore"):
-            tilt = (ends[1] - ends[0]) / (high - low)
-        span = QuotientSpan(low, high, np.where(np.isfinite(tilt), tilt, 0.0))
-        out = []
-        for one, other in ((self.p, self.q), (self.q, self.p)):
-            most, e = enclosed(one, chart, span, Which.MOST)
-            least, f = enclosed(other, chart, span, Which.LEAST)
+            tilt = (ends[1] - ends[0]) / (cells.high - cells.low)
+        tilt = np.where(np.isfinite(tilt), tilt, 0.0)
+        out = np.full(cells.ways.shape, -np.inf)
+        for way, (one, other) in enumerate(((self.p, self.q), (self.q, self.p))):
+            rows = cells.ways[way]
+            if not rows.any():
+                continue
+            span = QuotientSpan(cells.low[rows], cells.high[rows], tilt[rows])
+            most, e = enclosed(one, cells.chart, span, Which.MOST)
+            least, f = enclosed(other, cells.chart, span, Which.LEAST)
             with np.errstate(invalid="ignore"):
                 bound = most - least + e + f + 1e-14
             unknown = np.isnan(bound) | (e > 0.1) | (f > 0.1)
-            out.append(np.where(most == -np.inf, -np.inf, np.where(unknown, np.inf, bound)))
-        return np.stack(out)
+            out[way, rows] = np.where(most == -np.inf, -np.inf, np.where(unknown, np.inf, bound))
+        return out
 
-    def _look(self, chart: Chart, low: Floats, high: Floats) -> None:
-        """Evaluate the ratio at the middle and at one end of each interval."""
-        z = np.concatenate([0.5 * (low + high), low])
+    def _look(self, cells: _Cells) -> Floats:
+        """Evaluate the ratio at the middle and both ends of each interval; ln of the first density at the ends."""
+        chart = cells.chart
+        z, at = np.unique(np.concatenate([cells.low, cells.high, 0.5 * (cells.low + cells.high)]), return_inverse=True)
         (a, e), (b, f) = (density(side, chart, z) for side in (self.p, self.q))
         known = np.isfinite(a) & np.isfinite(b) & (e < 0.1) & (f < 0.1)
         for way, sign in ((0, 1.0), (1, -1.0)):
@@ -234,6 +257,7 @@ class _RatioSearch:
                 off = float(e[i] + f[i]) + 2.3e-16 * (4 + abs(float(a[i])) + abs(float(b[i])))
                 logs = (float(a[i]), float(b[i])) if way == 0 else (float(b[i]), float(a[i]))
                 self.best[way] = _Best(float(ratio[i]), float(ratio[i]) - off, y, logs)
+        return np.asarray(a[at.ravel()][: 2 * len(cells.low)].reshape(2, -1))
 
 
 def _unit(shares: tuple[Share, ...]) -> float:

@@ -32,6 +32,7 @@ from dpest.exact.loss.blocks import (
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
 from dpest.exact.loss.direction import direction_block
 from dpest.exact.loss.mixed import mixed_block
+from dpest.exact.loss.product import IndependentPart, independent_parts
 from dpest.exact.loss.ratio import ratio_sides
 from dpest.exact.loss.sphere import sphere_block
 from dpest.laws.law import Continuous
@@ -154,14 +155,31 @@ def _ratio_stratum(
     multiplicity: int,
     measures: Measures,
 ) -> Stratum:
-    """Outputs that are quotients of random values, or noise in a uniform direction: they are one block."""
+    """Outputs that are quotients of random values, or noise in a uniform direction; those that share noise are one block."""
     places = [i for i, key in enumerate(shape) if key[0] != "="]
     some = (left or right)[0].values
     at = {i: j for j, i in enumerate(places)}
     leaves = tuple((positions[i], at.get(i, x)) for i, x in enumerate(some))
-    block = _quotients(left, right, places, measures)
-    members = tuple(range(len(places)))
-    return Stratum(leaves, (block,), (members,), Frame(identity(len(places)), (Lattice(ZERO, ONE),) * len(places)), multiplicity)
+    parts = independent_parts(left, right, places)
+    if parts is None:
+        blocks, members = [_quotients(left, right, places, measures)], [tuple(range(len(places)))]
+    else:
+        blocks = [_part_block(part, measures) for part in parts]
+        members = [part.members for part in parts]
+    frame = Frame(identity(len(places)), (Lattice(ZERO, ONE),) * len(places))
+    return Stratum(leaves, tuple(blocks), tuple(members), frame, multiplicity)
+
+
+def _part_block(part: IndependentPart, measures: Measures) -> Block:
+    """The laws of outputs that share no noise with the others, or the weights of conditions that no output touches."""
+    if not part.members:
+        return _weights([[_placed(case, measures) for case in cases] for cases in (part.left, part.right)], measures)
+    return _quotients(part.left, part.right, list(range(len(part.members))), measures)
+
+
+def _weights(placed: Sequence[list[list[Placed]]], measures: Measures) -> Block:
+    p, q = (joint_side(cases, (), measures) for cases in placed)
+    return Block((), p, q)
 
 
 def _quotients(left: list[Expansion], right: list[Expansion], places: list[int], measures: Measures) -> Block:
@@ -202,8 +220,7 @@ def constant_stratum(
     multiplicity: int = 1,
 ) -> Stratum:
     """Constants alone: what counts is how likely their conditions are."""
-    sides = [joint_side(cases, (), measures) for cases in (left, right)]
-    return Stratum(leaves, (Block((), sides[0], sides[1]),), ((),), NO_COORDINATES, multiplicity)
+    return Stratum(leaves, (_weights((left, right), measures),), ((),), NO_COORDINATES, multiplicity)
 
 
 def _placed(case: Expansion, measures: Measures) -> list[Placed]:

@@ -39,7 +39,7 @@ def supremum(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED, *, each: 
     below the larger one, unless `each` is asked for.
     """
     known = block.left.measures.answers
-    each = each and isinstance(block.left, DirectionSide)
+    each = each and isinstance(block.left, DirectionSide | RatioSide)
     key = (block.kinds, block.left.key, block.right.key, each)
     if key not in known or not _suffices(known[key][0], (worth, most)):
         known[key] = (worth, most), _known_support(block, _supremum(block, worth, most, each=each))
@@ -71,7 +71,7 @@ def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
     if block.equal:
         return _equal(block)
     if isinstance(block.left, RatioSide):
-        return quotient_supremum(block)
+        return quotient_supremum(block, each=each)
     if isinstance(block.left, DirectionSide):
         return direction_supremum(block, each=each)
     if isinstance(block.left, MixedSide):

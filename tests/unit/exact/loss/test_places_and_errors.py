@@ -298,11 +298,11 @@ def test_what_is_not_known_well_has_no_bound(monkeypatch: pytest.MonkeyPatch) ->
     inf, nan = math.inf, math.nan
     most, least = np.array([1.0, 1.0, 1.0, -inf, -inf, inf, nan]), np.array([0.5, 0.5, 0.5, 0.0, -inf, inf, 0.0])
     e, f = np.array([0.01, 0.2, 0.01, 0.0, 0.0, 0.0, 0.0]), np.array([0.02, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0])
-    monkeypatch.setattr(ratio, "density", lambda *_: (np.zeros(7), np.zeros(7)))
     monkeypatch.setattr(ratio, "enclosed", lambda _o, _c, _s, which: (most, e) if which is ratio.Which.MOST else (least, f))
     search = ratio._RatioSearch.__new__(ratio._RatioSearch)
     search.p = search.q = ()
-    for row in search._bounds(Chart.Y, np.arange(7.0), np.arange(1.0, 8.0)):
+    cells = ratio._Cells(Chart.Y, np.arange(7.0), np.arange(1.0, 8.0), np.ones((2, 7), bool))
+    for row in search._bounds(cells, np.zeros((2, 7))):
         assert row == pytest.approx([0.53, inf, inf, -inf, -inf, inf, inf], abs=1e-12)
         assert row[0] >= 0.53
 
