@@ -1,6 +1,6 @@
 """Audits of mechanisms that no setting was chosen on, beside a histogram with Clopper-Pearson bounds on as many samples.
 
-python benchmarks/audit_outside.py [NAME ...] [--samples 10000 100000 1000000] [--seeds 3] [--page docs/audit_outside.md]
+    python benchmarks/audit_outside.py [NAME ...] [--samples 10000 100000 1000000] [--seeds 3] [--page docs/audit_outside.md]
 """
 
 from __future__ import annotations

@@ -198,7 +198,8 @@ ENTRIES = (
         1.0,
         1500,
         values="violated",
-        why="as with nanmean: the variance of two values moves by 1/4 where the noise, scaled for sixteen, expects 15/256.",
+        why="as with nanmean: the variance of two values moves by 1/4 where the noise, scaled for sixteen, expects "
+        "15/256.",
     ),
     Entry(
         "diffprivlib",

@@ -1,26 +1,26 @@
 """Every error that dpest raises on purpose.
 
-DpestError
-+-- InvalidInput        what was given cannot be right (also a ValueError)
-|   +-- InvalidPair     the two inputs cannot be compared
-|   +-- InvalidLaw      a distribution's parameters, atoms or density are wrong
-|   +-- UnknownName     no such algorithm, pattern or option; names the nearest match
-+-- MechanismError      the mechanism itself misbehaves
-|   +-- MechanismRaised      it raised; the original error is the cause
-|   +-- UnsupportedOutput    it returned something that is not a number, string, None or a container of those
-|   +-- DependentRuns        its runs depend on each other, so that no count of them proves anything
-|   +-- NotReplayable        two runs with the same decisions differ: hidden randomness or state
-|   |   +-- TraceMismatch    on plain numbers it does something else than its trace says
-|   +-- RandomTruth          `if` on a random value outside a trace (also a TypeError)
-|   |   +-- NoText           its text was asked for
-|   +-- UnsupportedOperation a function that cannot be traced, such as math.gamma of a random value (also a TypeError)
-+-- ExactRefused        exact inference does not cover this structure; the message says which part
-|   +-- BudgetExceeded  it would, but not within the path or width budget
-|   +-- NotAffine       a product or quotient of values neither of which has finitely many points
-+-- NotCovered          the result does not hold what was asked of it (delta of a joint continuous output, say)
-+-- CheckpointError     a checkpoint is of another run, or damaged
-+-- OutOfTime           there was no answer within the time that was given
-+-- MissingExtra        an optional dependency is not installed; says what to install
+    DpestError
+    +-- InvalidInput        what was given cannot be right (also a ValueError)
+    |   +-- InvalidPair     the two inputs cannot be compared
+    |   +-- InvalidLaw      a distribution's parameters, atoms or density are wrong
+    |   +-- UnknownName     no such algorithm, pattern or option; names the nearest match
+    +-- MechanismError      the mechanism itself misbehaves
+    |   +-- MechanismRaised      it raised; the original error is the cause
+    |   +-- UnsupportedOutput    it returned something that is not a number, string, None or a container of those
+    |   +-- DependentRuns        its runs depend on each other, so that no count of them proves anything
+    |   +-- NotReplayable        two runs with the same decisions differ: hidden randomness or state
+    |   |   +-- TraceMismatch    on plain numbers it does something else than its trace says
+    |   +-- RandomTruth          `if` on a random value outside a trace (also a TypeError)
+    |   |   +-- NoText           its text was asked for
+    |   +-- UnsupportedOperation a function that cannot be traced, such as math.gamma of a random value (also a TypeError)
+    +-- ExactRefused        exact inference does not cover this structure; the message says which part
+    |   +-- BudgetExceeded  it would, but not within the path or width budget
+    |   +-- NotAffine       a product or quotient of values neither of which has finitely many points
+    +-- NotCovered          the result does not hold what was asked of it (delta of a joint continuous output, say)
+    +-- CheckpointError     a checkpoint is of another run, or damaged
+    +-- OutOfTime           there was no answer within the time that was given
+    +-- MissingExtra        an optional dependency is not installed; says what to install
 """
 
 from __future__ import annotations

@@ -50,7 +50,9 @@ def given_domain(options: Mapping[str, Any]) -> dict[str, Any]:
 @click.option("--certificate", type=click.Path(), metavar="FILE", help="Write the certificate to FILE as JSON.")
 @json_option
 @timeout_option
-def command(target: str, delta: float | None, proof: bool, certificate: str | None, as_json: bool, **options: Any) -> None:
+def command(
+    target: str, delta: float | None, proof: bool, certificate: str | None, as_json: bool, **options: Any
+) -> None:
     """The privacy loss of TARGET over all adjacent inputs, with a proof and the worst pair.
 
     TARGET is FILE.py:FUNCTION, package.module:FUNCTION or a built-in name such as SVT1, which brings its own inputs.

@@ -247,3 +247,4 @@ def most(tree: Tree) -> float:
             return sum(k * most(p) for p, k in parts)
         case Mixture(parts):
             return max(most(p) for p in parts)
+

@@ -54,7 +54,6 @@ def estimate_exactly(
     seen: list[Trace] = []
     steps = None if patient else _MOST_STEPS * len(pairs)
     with collector_paused(), _within_doubles():
-
         def in_way(kept: Sides, limits: Limits, evaluations: int, steps: int | None) -> Result:
             with sides_kept(kept), limited_effort(evaluations * len(pairs), steps):
                 return _estimate(mechanism, pairs, params, limits, [])

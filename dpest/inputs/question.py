@@ -118,7 +118,7 @@ def check_pairs(pairs: Any, n: Any, adjacency: str, call: str) -> list[Pair]:
         )
     if adjacency in ADJACENCIES[2:]:
         raise UnknownName(
-            f'the input patterns are adjacent as "l1" or "linf": for {adjacency!r} give a pair, or ask about all inputs with '
+            f"the input patterns are adjacent as \"l1\" or \"linf\": for {adjacency!r} give a pair, or ask about all inputs with "
             f"dpest.prove(mechanism, n={n!r}, adjacency={adjacency!r})"
         )
     return pattern_pairs(n, one_of("adjacency", adjacency, ("l1", "linf")))

@@ -22,8 +22,6 @@ from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.setting import Setting
 
 _NUMBERS = (int, float, np.number, np.bool_)
-
-
 class Own(Enum):
     """Whose numbers single draws are in a run on plain numbers."""
 

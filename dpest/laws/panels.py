@@ -373,3 +373,5 @@ def _expanded(logs: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     low = logs.min(axis=1)
     span = np.where(np.isfinite(low), safe - low, np.inf)
     return top, coefficients, np.abs(coefficients[:, -2:]).max(axis=1), np.where(np.isfinite(top), span, 0.0)
+
+

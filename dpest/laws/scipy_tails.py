@@ -49,26 +49,9 @@ _RIGHT: dict[str, _Declared] = {
 _SYMMETRIC = {"t", "cauchy"}
 # Bagnoli and Bergstrom, Log-concave probability and its applications, Economic Theory 26, 2005, and second derivatives by hand.
 _ALWAYS_LOG_CONCAVE = {
-    "anglit",
-    "cosine",
-    "exponnorm",
-    "genlogistic",
-    "gompertz",
-    "gumbel_l",
-    "halflogistic",
-    "halfnorm",
-    "hypsecant",
-    "laplace_asymmetric",
-    "loggamma",
-    "maxwell",
-    "moyal",
-    "rayleigh",
-    "semicircular",
-    "skewnorm",
-    "trapezoid",
-    "triang",
-    "truncexpon",
-    "truncnorm",
+    "anglit", "cosine", "exponnorm", "genlogistic", "gompertz", "gumbel_l", "halflogistic", "halfnorm", "hypsecant",
+    "laplace_asymmetric", "loggamma", "maxwell", "moyal", "rayleigh", "semicircular", "skewnorm", "trapezoid", "triang",
+    "truncexpon", "truncnorm",
 }
 _LOG_CONCAVE: dict[str, Callable[..., bool]] = {
     "gamma": lambda a: a >= 1,

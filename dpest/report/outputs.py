@@ -28,6 +28,7 @@ from dpest.trace.outputs import rebuild
 MOST_ROWS = 2000  # outputs that are listed for a picture: the few that it draws are chosen from them
 
 
+
 class OutputRow(NamedTuple):
     """An output with mass of its own: label, ln of its probability under both inputs, value, and whether it is the witness."""
 

@@ -37,7 +37,9 @@ def showing(progress: Progress | bool | None, unit: str = "samples") -> Iterator
 class Bar:
     """A progress bar that appears only when the run lasts longer than two seconds."""
 
-    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic, unit: str = "samples") -> None:
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic, unit: str = "samples"
+    ) -> None:
         self._unit = unit
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock

@@ -90,7 +90,9 @@ def _gathered(
     nothing: tuple[Model | None, ...] = ()
     show(0, samples, "looking at a first sample")
     learn = Learn(question, samples)
-    learned = run_chunks(learn, Chunks(1, 1), lambda _, found: (found,), nothing, checkpoint=store, key="learn", known=STORED)
+    learned = run_chunks(
+        learn, Chunks(1, 1), lambda _, found: (found,), nothing, checkpoint=store, key="learn", known=STORED
+    )
     if not learned.state:
         return [], None, Gathered(([], []), 0, interrupted=True)
     model = learned.state[0]
@@ -112,6 +114,8 @@ def _chunks(samples: int) -> Chunks:
     """At least four chunks, so that one of them can choose; not too small, since each costs a little of its own."""
     size = max(min(_SMALL_CHUNK, samples // 4), min(_LARGE_CHUNK, samples // 16))
     return Chunks(samples, size)
+
+
 
 
 def _seed(seed: int | None, checkpoint: str | Path | None) -> int:

@@ -247,13 +247,9 @@ def _clumped_words(source: Sampler, seen: Seen) -> str:
 
 def refusal(seen: Seen) -> DependentRuns:
     """The error that says what was seen, and what to write."""
-    what = (
-        "the same noise comes again in later blocks of runs"
-        if seen.echo is Echo.AGAIN
-        else (
-            f"hits per block of runs vary {seen.dispersion:.3g} times as much as independent ones would, and blocks go together "
-            f"(p = {seen.links:.1g})"
-        )
+    what = "the same noise comes again in later blocks of runs" if seen.echo is Echo.AGAIN else (
+        f"hits per block of runs vary {seen.dispersion:.3g} times as much as independent ones would, and blocks go together "
+        f"(p = {seen.links:.1g})"
     )
     return DependentRuns(
         f"runs of the mechanism depend on each other: {what}; no bound from counts holds for such runs: draw everything from the "

@@ -12,7 +12,7 @@ import pytest
 
 from dpest.cli import main
 
-MINE = """
+MINE = '''
 import os, sys, time
 import dpest
 
@@ -100,7 +100,7 @@ def ends(x):
 class Mechanism:
     def run(self, x):
         return x + dpest.laplace(1)
-"""
+'''
 FILES = {
     "mine.py": MINE,
     "tabs.py": "def f(x):\n\tif x:\n        return 1\n",

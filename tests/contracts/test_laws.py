@@ -101,7 +101,7 @@ def test_tails_keep_their_digits(law: Continuous) -> None:
         if math.isfinite(end) or not math.isfinite(x):
             continue
         step = x + sign * law.scale
-        tail, beyond = (law.log_sf(x), law.log_sf(step)) if sign > 0 else (law.log_cdf(x), law.log_cdf(step))
+        tail, beyond = ((law.log_sf(x), law.log_sf(step)) if sign > 0 else (law.log_cdf(x), law.log_cdf(step)))
         between = law.log_interval(min(x, step), max(x, step))
         assert float(np.logaddexp(between, beyond)) == pytest.approx(float(tail), abs=1e-9)
         assert float(tail) < -50

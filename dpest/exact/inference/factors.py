@@ -82,7 +82,7 @@ class Between(Factor):
         places = [*self.lowers, *self.uppers]
         if isinstance(self.law, Continuous):
             places += [number(k) for k in self.law.kinks]
-        inner = -(10**9)  # any number that is no variable
+        inner = -10**9  # any number that is no variable
         return meetings([plus(single(inner), p, -1) for p in places], inner)
 
     @cached_property

@@ -25,7 +25,9 @@ from dpest.trace.rounds import Loop
 Spokes = dict[tuple[int, int], tuple[Literal, int, Between]]
 
 
-def condition_components(literals: Sequence[Literal], loops: Sequence[Loop] = (), spokes: Spokes | None = None) -> list[Placed]:
+def condition_components(
+    literals: Sequence[Literal], loops: Sequence[Loop] = (), spokes: Spokes | None = None
+) -> list[Placed]:
     """The components of a case without outputs; `spokes` keeps what is worked out, for other cases of the same question."""
     single, rest = _alone(literals)
     star = _one_star(rest, {} if spokes is None else spokes)

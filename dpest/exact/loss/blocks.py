@@ -219,7 +219,9 @@ class Block:
         return self.left.key == self.right.key
 
 
-def split_blocks(left: Sequence[list[Placed]], right: Sequence[list[Placed]]) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+def split_blocks(
+    left: Sequence[list[Placed]], right: Sequence[list[Placed]]
+) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
     """(common, rest): groups of coordinates that are independent of all others, and those on which cases differ.
 
     A group is common where every case of a law has the same part there: the sum over cases then leaves it a factor.

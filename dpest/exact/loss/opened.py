@@ -161,3 +161,4 @@ def _expands(x: Any) -> bool:
 def affine_only(x: Any) -> bool:
     """Whether a value is an affine expression of draws as it stands."""
     return isinstance(x, Draw) or (isinstance(x, Linear) and all(isinstance(n, Draw) for n, _ in x.terms))
+

@@ -223,7 +223,9 @@ def _expressions(a: Region, b: Region) -> list[tuple[Row | Released, Row | Relea
     return [*((mine[k], theirs[k]) for k in mine), *released]
 
 
-def _equation(first: Row | Released, second: Row | Released, moved: set[int], laws: Mapping[int, Law]) -> Equation | None:
+def _equation(
+    first: Row | Released, second: Row | Released, moved: set[int], laws: Mapping[int, Law]
+) -> Equation | None:
     """What a shift must meet for the second expression at (v + s, q + d) to equal the first at (v, q)."""
     mine, theirs = dict(first.terms), dict(second.terms)
     right: dict[ColumnName, Rational] = {}
@@ -337,7 +339,9 @@ def _case_from_dict(data: Mapping[str, Any]) -> ShiftedCells:
     return ShiftedCells(
         data["name"],
         tuple(exact(s) for s in data["sigmas"]),
-        tuple(((k, int(v)), (None if a is None else exact(a), None if b is None else exact(b))) for k, v, a, b in data["ranges"]),
+        tuple(
+            ((k, int(v)), (None if a is None else exact(a), None if b is None else exact(b))) for k, v, a, b in data["ranges"]
+        ),
         tuple((tuple((int(v), exact(c)) for v, c in terms), columns(right)) for terms, right in data["equations"]),
         tuple(columns(s) for s in data["shifts"]),
     )

@@ -25,7 +25,9 @@ _MOST_CORNERS = 40  # that are added; most programs need fewer than ten
 _MOST_SLOPES = 300  # unknown slopes: a larger program takes seconds
 
 
-def cheaper_step(step: ProofStep, region: Region, box: Box, inputs: Mapping[int, Law], known: Known) -> ProofStep | None:
+def cheaper_step(
+    step: ProofStep, region: Region, box: Box, inputs: Mapping[int, Law], known: Known
+) -> ProofStep | None:
     """The step with shifts that cost less at the worst corner; None where none were found."""
     assert step.policy is not None
     mixed = sorted(mixed_inputs(Part(region.conditions, region.released, region.laws), dict(box.moves)))
@@ -42,7 +44,9 @@ def cheaper_step(step: ProofStep, region: Region, box: Box, inputs: Mapping[int,
     return None if corners is None else replace(step, policy=None, corners=corners[0], cost=corners[1])
 
 
-def _cheaper_policy(region: Region, box: Box, inputs: Mapping[int, Law], policy: Policy, cost: Rational) -> Policy | None:
+def _cheaper_policy(
+    region: Region, box: Box, inputs: Mapping[int, Law], policy: Policy, cost: Rational
+) -> Policy | None:
     """An affine policy that costs less at the worst corner than the given one; None where none was found."""
     moves = dict(box.moves)
     part = Part(region.conditions, region.released, region.laws)

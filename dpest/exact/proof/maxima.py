@@ -139,7 +139,9 @@ def _forms(region: Region, laws: Mapping[int, Law]) -> Iterable[_Form]:
                 yield form
 
 
-def _form(region: Region, winner: int, beaten: Mapping[int, Row], laws: Mapping[int, Law], ties: _Ties) -> _Form | None:
+def _form(
+    region: Region, winner: int, beaten: Mapping[int, Row], laws: Mapping[int, Law], ties: _Ties
+) -> _Form | None:
     group = sorted([winner, *beaten])
     base = group[0]
     # A row says w_winner - w_k >= 0, or >= 1 where a tie goes to k: the values up to what they have in common.

@@ -90,7 +90,9 @@ class Blocks:
         return coefficients
 
 
-def epsilon_lower_common(blocks: Blocks, stake: float, alpha: float, delta: float = 0.0, unit: Unit = Unit.RUNS) -> float:
+def epsilon_lower_common(
+    blocks: Blocks, stake: float, alpha: float, delta: float = 0.0, unit: Unit = Unit.RUNS
+) -> float:
     """A lower bound on epsilon at this delta for the event that A and B count; valid whenever one stops."""
     k1, k2 = blocks.hits
     if not k1 or not stake > 0:
@@ -136,7 +138,9 @@ def largest_ratio(size: int, stake: float, delta: float) -> float:
     return (_FLOOR / stake - delta * size) / size
 
 
-def p_value_common(blocks: Blocks, stake: float, alpha: float, claim: float, delta: float = 0.0, unit: Unit = Unit.RUNS) -> float:
+def p_value_common(
+    blocks: Blocks, stake: float, alpha: float, claim: float, delta: float = 0.0, unit: Unit = Unit.RUNS
+) -> float:
     """A p-value of "the mechanism is claim-DP" from the same evidence."""
     ratio = math.exp(min(claim, 700.0))
     if unit is Unit.BLOCKS and ratio > largest_ratio(blocks.size, stake, delta):

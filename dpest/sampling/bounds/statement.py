@@ -77,7 +77,9 @@ class Statement:
         return counts.blocks if self.direction is Direction.LEFT else counts.blocks.swapped()
 
 
-def epsilon_lower(counts: Counts, direction: Direction, alpha: float, delta: float = 0.0, *, given_total: bool = True) -> float:
+def epsilon_lower(
+    counts: Counts, direction: Direction, alpha: float, delta: float = 0.0, *, given_total: bool = True
+) -> float:
     """A lower bound on epsilon at this delta that fails with probability at most alpha, for an event fixed beforehand.
 
     The counts under both inputs are independent.

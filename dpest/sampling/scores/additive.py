@@ -141,7 +141,7 @@ def _telling(data: _Data, weights: Matrix) -> NDArray[np.bool_]:
     On common noise, columns that do not depend on the input come out with hardly any weight; without them, scores of outputs that
     differ in nothing else are equal, and events can be read.
     """
-    spread = np.array([np.var(weights[code[:_HESSIAN_ROWS]]) for code in data.codes])
+    spread = np.array([np.var(weights[code[: _HESSIAN_ROWS]]) for code in data.codes])
     order = np.argsort(spread)
     telling = np.empty(len(spread), dtype=bool)
     telling[order] = np.cumsum(spread[order]) > _NEGLIGIBLE * spread.sum()

@@ -105,7 +105,9 @@ def choose_cut(left: Matrix, right: Matrix, goal: Goal, *, is_ratio: bool = Fals
         threshold = min(float(np.min(values, where=values > cut, initial=np.inf)) for values in (left, right))
         return Cut(Direction.LEFT, threshold, forward.promise, forward.hits, forward.stake, forward.given_total)
     hits = backward.hits[1], backward.hits[0]
-    return Cut(Direction.RIGHT, float(cuts[backward.place]), backward.promise, hits, backward.stake, backward.given_total)
+    return Cut(
+        Direction.RIGHT, float(cuts[backward.place]), backward.promise, hits, backward.stake, backward.given_total
+    )
 
 
 def calibration(left: Matrix, right: Matrix) -> tuple[float, float]:

@@ -128,7 +128,9 @@ class Event:
         order = np.argsort(-spread, kind="stable")
         signed = [w if self.above else -w for w in weights]
         names = [c.column.words(self.width, self.columns) for c in self.attack.cells]
-        return [ColumnShare(_cut(self.attack.cells[j], signed[j], names[j]), float(spread[j]) / total) for j in order.tolist()]
+        return [
+            ColumnShare(_cut(self.attack.cells[j], signed[j], names[j]), float(spread[j]) / total) for j in order.tolist()
+        ]
 
     def _sum(self, attack: Additive) -> str:
         sign = ">=" if self.above else "<="

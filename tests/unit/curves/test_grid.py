@@ -28,7 +28,9 @@ def losses(rng: np.random.Generator) -> Losses:
 def delta(log_mass: np.ndarray, loss: np.ndarray, epsilon: float) -> mpmath.mpf:
     with mpmath.workdps(40):
         pairs = zip(log_mass.tolist(), loss.tolist(), strict=True)
-        return mpmath.fsum(mpmath.exp(m) * -mpmath.expm1(mpmath.mpf(epsilon) - mpmath.mpf(x)) for m, x in pairs if x > epsilon)
+        return mpmath.fsum(
+            mpmath.exp(m) * -mpmath.expm1(mpmath.mpf(epsilon) - mpmath.mpf(x)) for m, x in pairs if x > epsilon
+        )
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -101,7 +101,9 @@ CASES = {
     ),
     "gaussian": Case(release(dpest.gaussian, 3.0), 0.0, 0.1, same(INF)),
     "count above a threshold": Case(counted, 1.0, 0.0, (INF, ln(1 / laplace_cdf(2.0)))),
-    "gap of three": Case(lambda x: gap(x, 20.0), THREE, OTHER, mechanisms.argmax_gap_loss(THREE, OTHER, Fraction(20))),
+    "gap of three": Case(
+        lambda x: gap(x, 20.0), THREE, OTHER, mechanisms.argmax_gap_loss(THREE, OTHER, Fraction(20))
+    ),
 }
 
 

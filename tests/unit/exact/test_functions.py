@@ -143,10 +143,14 @@ MADE: dict[str, Case] = {
     "logistic": Case(lambda x: (lambda u: x + 2 * np.log(u / (1 - u)))(uniform()), 0.5),
     "logistic, the other way": Case(lambda x: x - 2 * np.log(1 / uniform() - 1), 0.5),
     "logit": Case(lambda x: x + 2 * logit(uniform()), 0.5),
-    "a Gaussian's side": Case(lambda x: x + ndtri(uniform()) > 0.3, float(norm.logcdf(0.3) - norm.logcdf(-0.7))),
+    "a Gaussian's side": Case(
+        lambda x: x + ndtri(uniform()) > 0.3, float(norm.logcdf(0.3) - norm.logcdf(-0.7))
+    ),
     "a Cauchy value": Case(lambda x: x + np.tan(np.pi * (uniform() - 0.5)), 2 * math.log((1 + math.sqrt(5)) / 2)),
     "a draw that is also compared": Case(lambda x: (lambda u: x - np.log(u) if u > 0.5 else 0.0)(uniform()), INF),
-    "a logarithm and more noise, above 1": Case(lambda x: (lambda z: np.log(z) + L(1.0) if z > 1 else None)(x + L(1.0)), 1.0),
+    "a logarithm and more noise, above 1": Case(
+        lambda x: (lambda z: np.log(z) + L(1.0) if z > 1 else None)(x + L(1.0)), 1.0
+    ),
     "a draw and its logarithm, compared": Case(
         lambda x: (lambda u: (1 if -np.log(u) > 1 + x else 0) if u > 0.1 else 2)(uniform()),
         math.log((math.exp(-1) - 0.1) / (math.exp(-1.5) - 0.1)),

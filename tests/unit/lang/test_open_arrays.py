@@ -171,7 +171,9 @@ def _subtracted_at(held: Any, row: Any) -> None:
     np.subtract.at(held, np.array([0, 1]), [-row[0], -row[1]])
 
 
-@pytest.mark.parametrize("write", [_copied, _put, _masked, _placed, _clipped_into, _summed_into, _added_where, _subtracted_at])
+@pytest.mark.parametrize(
+    "write", [_copied, _put, _masked, _placed, _clipped_into, _summed_into, _added_where, _subtracted_at]
+)
 def test_what_functions_write_into_open_arrays_stays_there(write: Any) -> None:
     def noisy(row: list[float], rng: np.random.Generator) -> Any:
         held = np.zeros(2)

@@ -69,7 +69,9 @@ def test_truth_values(name: str, p: float) -> None:
     random, plain = TRUTHS[name]
 
     def chance(a: float, b: float) -> float:
-        return sum((a if x else 1 - a) * (b if y else 1 - b) for x in (False, True) for y in (False, True) if plain(x, y))
+        return sum(
+            (a if x else 1 - a) * (b if y else 1 - b) for x in (False, True) for y in (False, True) if plain(x, y)
+        )
 
     result = dpest.estimate(lambda x: random(dpest.bernoulli(p) > 0, dpest.bernoulli(0.5 - 0.25 * x) > 0), (0, 1), method="exact")
     one, other = chance(p, 0.5), chance(p, 0.25)

@@ -53,7 +53,7 @@ def test_the_loss_of_generalised_gaussian_noise(beta: float, truth: float) -> No
     family = scipy.stats.gennorm(beta, scale=2.0)
     found = dpest.estimate(lambda x: x + dpest.from_scipy(family), (0, 1), method="exact")
     assert found.lower <= truth <= found.upper
-    assert found.lower == found.upper or found.upper - found.lower < 1e-12
+    assert (found.lower == found.upper or found.upper - found.lower < 1e-12)
 
 
 def test_generalised_gaussian_noise_of_a_known_family_is_that_family() -> None:

@@ -36,6 +36,7 @@ def laws(found: OutputChances) -> dict[Any, float]:
     return {flat.leaves[0]: math.exp(log_p) for flat, log_p in found.outputs}
 
 
+
 def climbs(x: int, rng: np.random.Generator) -> int:
     """Up with probability 1/2, else the end: k steps with probability 2^-(k + 1), up to 30."""
     k = 0

@@ -29,6 +29,8 @@ def _residues(x: int, m: int, mass: Callable[[int], float], sign: int = 1) -> di
     return out
 
 
+
+
 def _found(mechanism: Any, pair: tuple[Any, Any]) -> Any:
     return dpest.estimate(mechanism, pair, method="exact")
 
