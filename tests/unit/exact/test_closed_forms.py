@@ -128,3 +128,13 @@ def test_exponential_noise_with_another_sign_is_not_laplace() -> None:
 
     bracket(unfair, (0, 1), math.log(0.6 / 0.4) + 0.5)
     bracket(shared, ((9, 4), (10, 4)), math.inf)
+
+
+def test_the_floor_of_exponential_noise_begins_at_zero() -> None:
+    """P(floor(s E) = k) = r^k (1 - r) from k = 0 on, with r = e^(-1/s); 3 and more are one output."""
+
+    def capped(s: int) -> Any:
+        return np.minimum(np.floor(s * dpest.exponential(1.0)), 3)
+
+    laws = [[r**k * (1 - r) for k in range(3)] + [r**3] for r in (math.exp(-1), math.exp(-0.5))]
+    bracket(capped, (1, 2), max(abs(math.log(p / q)) for p, q in zip(*laws, strict=True)))

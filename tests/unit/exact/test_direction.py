@@ -12,6 +12,7 @@ from scipy import integrate, optimize
 
 import dpest
 from dpest.errors import ExactRefused, NotCovered
+from dpest.exact.inference.direction import _golden
 from dpest.laws.laplace_sum import LaplaceSum
 
 
@@ -252,3 +253,13 @@ def test_three_wide_noises_have_an_answer_with_two_sides():
 def _shares_of(x, scale: float):
     noisy = np.asarray(x) + dpest.laplace(scale, size=3)
     return noisy / noisy.sum()
+
+
+@pytest.mark.parametrize("width", [1.0, 3.0, 50.0])
+def test_a_golden_search_finds_the_largest_value(width: float) -> None:
+    """t^a e^(-t / b) is largest at a b, wherever that lies between the ends."""
+    powers, scales = (x.ravel() for x in np.meshgrid([0.5, 2.0, 7.0], [1e-4, 1e-2, 1.0, 30.0]))
+    top = powers * scales
+    high = top * width + 1e-9
+    found = _golden(lambda t: powers * np.log(t) - t / scales, np.full(top.shape, 1e-12), high)
+    assert found == pytest.approx(top, rel=2e-3)

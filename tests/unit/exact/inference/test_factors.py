@@ -367,3 +367,16 @@ def test_the_mass_beyond_a_bound_is_bounded_from_where_the_bound_is(offset: floa
         truth = -math.log1p(math.exp(t + offset))
         assert found.low - found.error - 1e-14 <= truth - found.asymptote.at(t) <= found.high + found.error + 1e-14
     assert found.high - found.low <= 3 * math.exp(-(8.0 + offset))
+
+
+@pytest.mark.parametrize("far", [1500.0, 2990.0, 2999.0])
+def test_an_integral_and_its_error_are_the_same_in_other_units(far: float) -> None:
+    """P(far < X < 3005 scales) of Laplace noise, of which the last nats lie beyond where integrals end."""
+    truth = -far - math.log(2) + math.log1p(-math.exp(far - 3005))
+    errors = []
+    for unit in (2.0**-40, 1.0, 2.0**40):
+        beside = Between(Laplace(unit), (), (single(0),))  # nearly 1 out there
+        found, error = value(Integral(0, Laplace(unit), (line(1, 0),), (number(exact(3005 * unit)),), (beside,)), far * unit)
+        assert abs(math.expm1(found - truth)) <= error
+        errors.append(error)
+    assert errors == pytest.approx([errors[1]] * 3, rel=1e-6)

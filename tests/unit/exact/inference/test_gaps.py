@@ -107,3 +107,10 @@ def test_the_better_of_two_formulas_is_taken(low: float) -> None:
     logs, error = log_gap(Laplace(1.0), low, low + 5e-7, 5e-7)
     truth = log_mass(1.0, 0.3 if low > 0 else 0.3 - 5e-7, 5e-7)
     assert abs(mpmath.mpf(float(logs)) - truth) <= float(error) <= 1e-8
+
+
+def test_a_narrow_interval_with_exact_ends_keeps_all_its_digits() -> None:
+    """From 0 to 1e-14: the distribution function itself is right to rounding, and a density at the ends would not be."""
+    logs, error = log_gap(Laplace(1.0), 0.0, 1e-14, 1e-14)
+    assert float(error) < 1e-15
+    assert float(logs) == pytest.approx(float(log_mass(1.0, 0.0, 1e-14)), abs=4e-16 * abs(float(logs)))

@@ -10,6 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpest
 from dpest.exact.inference.joint_sums import _law
@@ -185,3 +186,26 @@ def test_logarithms_of_rare_outcomes_are_rounded(seed: int) -> None:
         assert abs(law[12, 78] - truth) <= error < 1e-11
     assert law[0, 0] == pytest.approx(-math.fsum(chances), abs=error)
     assert math.fsum(map(math.exp, law.values())) == pytest.approx(1, abs=1e-12)
+
+
+def test_a_sum_of_whole_numbers_that_doubles_do_not_hold() -> None:
+    """2^60 + 1 and 2^60 + 2 are one double, and two numbers in Python: the largest sum shows the input."""
+
+    def mechanism(x: int) -> Any:
+        k = dpest.integers(0, 2)
+        return dpest.where(k == 0, 0, dpest.where(k == 1, 1, 2**60 + 1 + x)) + dpest.integers(0, 1)
+
+    assert dpest.estimate(mechanism, (0, 1), method="exact").lower == math.inf
+
+
+def test_a_value_in_a_sum_is_known_no_better_than_alone() -> None:
+    """scipy's functions are right to 1e-12: another coin beside the one that shows the input takes nothing off that."""
+
+    def above(x: float) -> Any:
+        return dpest.where(x + dpest.from_scipy(stats.t(3)) > 0, 1, 0)
+
+    def added(x: float) -> Any:
+        return above(x) + dpest.where(dpest.from_scipy(stats.t(3)) > 0.3, 1, 0)
+
+    alone, beside = (dpest.estimate(m, (0, 1), method="exact") for m in (above, added))
+    assert beside.upper - beside.lower >= alone.upper - alone.lower

@@ -100,3 +100,10 @@ def test_cases_weigh_where_the_middle_of_an_interval_may_lie() -> None:
     share = Share(BoundedDraw(Laplace(1.0), exact(1), exact(0)), exact(1), 0.0, 0.0, least=1.0, most=2.0)
     span = QuotientSpan(np.array([0.5, 1.0, 2.0]), np.array([1.0, 2.0, 2.5]), np.zeros(3))
     assert np.isfinite(share.within(Chart.Y, span, Which.MOST)[0]).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("factor", [3.0, -0.25])
+def test_the_density_of_a_multiple(factor: float) -> None:
+    draw = BoundedDraw(Laplace(1.5), exact(factor), exact(0.5))
+    x = np.array([-7.0, -0.5, 0.5, 0.75, 4.0])
+    assert draw.log_density(x) == pytest.approx(stats.laplace(0.5, 1.5 * abs(factor)).logpdf(x), rel=1e-14)

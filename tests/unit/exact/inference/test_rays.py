@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
 
+from dpest.exact.inference.asymptotics import product_asymptotes
 from dpest.exact.inference.expressions import expr, number
+from dpest.exact.inference.factors import Density
 from dpest.exact.inference.rays import NEUTRAL, Ray, Tail, Unsettled, active
 from dpest.laws.asymptote import Asymptote
+from dpest.laws.continuous import Laplace
 from dpest.numerics.rationals import exact
 
 RAY = Ray(-1, -1, exact(Fraction(3, 2)), 4.0)  # y = 3/2 - t for t >= 4
@@ -70,3 +74,13 @@ def test_an_expression_at_rationals() -> None:
     e = expr(((0, exact(2)), (-1, exact(0.1))), exact(0.3))
     found = e.exactly({0: exact(3), -1: exact(-7)})
     assert Fraction(int(found.numerator), int(found.denominator)) == 6 - 7 * Fraction(0.1) + Fraction(0.3)
+
+
+@pytest.mark.parametrize("place", [-1000.0, 0.0, 1000.0])
+def test_a_product_decays_as_it_does_beyond_all_its_corners(place: float) -> None:
+    """Laplace(1) at 0 times Laplace(1/2) at a far place: -|x| - 2 |x - place| - ln 2 on either side."""
+    factor = Density(Laplace(0.5), expr(((0, exact(1)),), exact(-place)))
+    for side, found in zip((-1, 1), product_asymptotes(Laplace(1.0), 0, [factor]), strict=True):
+        assert found is not None
+        for t in (2000.0, 6000.0):
+            assert found.at(t) == pytest.approx(-t - 2 * abs(side * t - place) - math.log(2), rel=1e-14)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dpest.exact.inference.cases import Affine, Constant, Expansion
+import itertools
+
+from dpest.exact.inference.cases import Affine, Constant, Expansion, _in_order
 from dpest.exact.inference.symmetry import canonical, classes, signatures
 from dpest.lang.nodes import Draw, Linear, draws_of
 from dpest.laws.continuous import Laplace
@@ -100,3 +102,14 @@ def test_a_shared_draw_is_numbered_and_private_ones_are_not() -> None:
 
 def key(*literals: Literal) -> object:
     return canonical(Expansion(literals, ()))
+
+
+def test_values_of_one_class_come_in_order() -> None:
+    """All rows of letters for five leaves of two classes: a value does not come before the one that its class had last."""
+    for names in itertools.product((0, 1), repeat=5):
+        for count in range(1, 6):
+            for letters in itertools.product("ab", repeat=count):
+                *earlier, newest = zip(letters, names[:count], strict=True)
+                last = [letter for letter, name in earlier if name == newest[1]][-1:]
+                values = tuple(Constant(letter) for letter in letters)
+                assert _in_order(values, names) == (not last or last[0] <= newest[0])

@@ -97,3 +97,13 @@ def test_the_largest_error_of_all_points_is_told() -> None:
         assert 1e-12 <= found.error < 1e-11
         assert math.fsum(p for _, p in found.atoms) == pytest.approx(1, abs=1e-11)
     assert infer_value(node(dpest.where(t >= 0.25, z, 2))).error >= 1e-12
+
+
+def test_a_mixture_of_narrow_and_wide_noise_is_told_far_out_on_both_sides() -> None:
+    """One of two scales by a fair coin: ten thousand times the narrow one out, the wide one has most of its mass left."""
+    narrow, wide = 0.01, 100.0
+    found = infer_value(node(dpest.where(dpest.bernoulli(0.5) >= 1, dpest.laplace(narrow), dpest.gaussian(wide))))
+    x = np.array([-900.0, -250.0, -20.0, -1.0, 0.005, 2.0, 70.0, 300.0])
+    truth = (stats.laplace(0, narrow).cdf(x) + stats.norm(0, wide).cdf(x)) / 2
+    assert found.cdf(x) == pytest.approx(truth, rel=1e-10)
+    assert 1 - found.cdf(x) == pytest.approx(1 - truth, abs=1e-12)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import dpest
 from dpest.exact.loss import compare
 from dpest.exact.loss.blocks import CoordinateKind
 from dpest.exact.loss.compare import (
@@ -292,3 +293,16 @@ def test_a_single_hard_block_need_only_add_to_more_than_was_reached(easy: Any, m
     asked.clear()
     _suprema(stratum(0, 2, 1), [1.0, 2.0], (3.0, 4.0), each=False)  # two hard ones: each may add
     assert asked == [(0, *free), (2, *free), (1, *free)]
+
+
+def test_constants_that_share_a_place_with_an_open_value_are_told_apart() -> None:
+    """Whether x + L(1) > 0 is told by 1 and 2, at the place that has a number or noise beside another tag."""
+
+    def mechanism(x: float) -> Any:
+        if dpest.laplace(1.0) > 1:
+            return "b", dpest.where(dpest.laplace(1.0) > 0, 0.0, dpest.laplace(1.0))
+        return "a", 1 if x + dpest.laplace(1.0) > 0 else 2
+
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower <= 1.0 <= found.upper
+    assert found.upper - found.lower < 1e-9
