@@ -88,9 +88,13 @@ def _last(log_p: Floats, log_q: Floats, mu: Floats, epsilon: float) -> tuple[Flo
     sizes = p_above + math.exp(epsilon) * q_above, q_below + math.exp(-epsilon) * p_below
     spread = _NORMAL * (4.0 + np.abs(np.where(both, log_p, 0.0)) + np.abs(np.where(both, log_q, 0.0)) + np.abs(rest))
     values = np.stack([above, below, p_below, q_above, *alone])
-    moved = [loose * (np.exp(p) + math.exp(s * epsilon) * np.exp(q)) for s in (1, -1)]
+    moved = loose * (np.exp(p) + math.exp(epsilon) * np.exp(q))  # of what is above, and e^-epsilon times that of what is below
     noise = np.stack(
-        [*(spread * s + m for s, m in zip(sizes, moved, strict=True)), *(spread * x for x in (p_below, q_above, *alone))]
+        [
+            spread * sizes[0] + moved,
+            spread * sizes[1] + math.exp(-epsilon) * moved,
+            *(spread * x for x in (p_below, q_above, *alone)),
+        ]
     )
     return values, noise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import dpest.curves.cuts as cuts
 from dpest.curves.cells import LossCells, single
 from dpest.curves.curve import Curve
 from dpest.curves.cuts import CutSums, shortened
-from dpest.curves.tree import Fixed, Leaf, Mixture, ProductPart
+from dpest.curves.tree import Fixed, Leaf, Mixture, ProductPart, masses
 from tests.oracles.compositions import delta_of, outcomes
 from tests.oracles.random_pairs import random_pair
 from tests.unit.curves.finite import COIN
@@ -39,6 +40,18 @@ def test_cells_without_their_tails_keep_all_mass_in_view() -> None:
     assert both.beyond[0] == pytest.approx(1e-9 + 1e-7, rel=1e-6)
 
 
+@pytest.mark.parametrize("mass", np.linspace(0.05, 2.5, 50))
+def test_whatever_is_cut_off_is_counted_once(mass: float) -> None:
+    """What is kept and what lies beyond add up to the whole, under either law; no more than asked for is cut off."""
+    p, q = np.array([0.05, 0.1, 0.15, 0.2, 0.2, 0.15, 0.1]), np.array([0.15, 0.2, 0.2, 0.15, 0.1, 0.05, 0.1])
+    cells = replace(single(np.log(p), np.log(q)), beyond=(0.05, 0.02))
+    cut = shortened(cells, mass)
+    assert cut.size > 0
+    assert float(np.exp(cut.log_p).sum()) + cut.beyond[0] == pytest.approx(1.0, rel=1e-9)
+    assert float(np.exp(cut.log_q).sum()) + cut.beyond[1] == pytest.approx(0.97, rel=1e-9)
+    assert cut.beyond[0] <= 0.05 + mass + 1e-9
+
+
 def many_outcomes(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
     """More outcomes than are worth a grid point each, some of them with tiny probabilities."""
     p, q = (rng.dirichlet(np.full(count, 0.05)) + 1e-30 for _ in range(2))
@@ -57,6 +70,19 @@ def test_cut_tails_keep_the_truth_inside(seed: int) -> None:
         low, high = sums.delta(epsilon, 1e-3)
         assert low * (1 - 1e-9) <= truth <= high * (1 + 1e-9)
     assert any(s is not sums._whole for s in sums.made.values())
+
+
+@pytest.mark.parametrize("slack", [0.0, 1e-9, 1e-6])
+@pytest.mark.parametrize("infinite", [0.0, 1e-4])
+def test_the_masses_of_many_steps_are_probabilities(slack: float, infinite: float) -> None:
+    """What the errors of a step add may not grow with the number of steps: all masses together are one at most."""
+    p, q = np.array([0.5 - infinite, 0.5, infinite]), np.array([0.5, 0.5, 0.0])
+    with np.errstate(divide="ignore"):
+        leaf = Leaf(Fixed(single(np.log(p), np.log(q), slack)))
+    for steps in (1, 1000, 10**6):
+        found = masses(ProductPart(((leaf, steps),)), True)
+        assert found.finite + found.infinite <= 1 + 1e-15 * steps
+        assert found.infinite >= (1 - (1 - infinite) ** steps) * (1 - 1e-15 * steps)
 
 
 def test_few_outcomes_are_never_cut() -> None:

@@ -202,6 +202,22 @@ def test_moments_on_the_whole_line(mu: float, order: float, swapped: bool) -> No
     assert found[1] - found[0] < 1e-10 + 1e-12 * truth
 
 
+def moved(piece: DensityPiece, by: float) -> DensityPiece:
+    """The same two densities at another place of the line."""
+    assert piece.tails is not None
+    tails = tuple(replace(t, low=t.low + by, high=t.high + by) for t in piece.tails)
+    return replace(piece, densities=lambda x: piece.densities(x - by), edges=piece.edges + by, tails=tails)
+
+
+@pytest.mark.parametrize("by", [-4096.0, -60.0, 60.0, 4096.0])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_moments_beyond_the_cells_do_not_depend_on_where_the_laws_lie(by: float, swapped: bool) -> None:
+    """ln of the whole moment is order (order + 1) mu^2 / 2, and at order 40 next to all of it lies beyond the cells."""
+    found = moved(gaussian_piece(2.0), by).log_moment_beyond(40.0, swapped)
+    assert found[0] <= 0.5 * 40 * 41 * 4 <= found[1]
+    assert found[1] - found[0] < 0.5
+
+
 def test_moments_that_are_not_declared_or_infinite() -> None:
     piece = gaussian_piece(1.0)
     assert DensityPiece(piece.densities, piece.edges).log_moment(2.0, False) is None

@@ -14,7 +14,7 @@ from dpest.inputs.pairs import Pair
 from dpest.results import Direction, Hits, Result
 from dpest.sampling.answer import estimate_by_sampling
 from dpest.sampling.bounds.cell_sets import CellCounts, CellSet
-from dpest.sampling.conclude import Conclusion, conclude
+from dpest.sampling.conclude import Conclusion, _points, conclude
 from dpest.sampling.runs.outputs import encode_array
 from dpest.sampling.scores.learned import learn
 from dpest.sampling.tables import Table
@@ -51,6 +51,20 @@ def test_the_estimate_is_no_bound() -> None:
     assert np.mean([x.lower for x in found]) < math.log(3) - 0.06
     assert np.mean([x.upper for x in found]) > math.log(3) + 0.06
     assert abs(np.mean([x.epsilon for x in found]) - math.log(3)) < 0.04
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.8, 0.5), (0.5, 0.1), (0.3, 0.15)])
+def test_ratios_scatter_as_much_as_their_errors_say(p: float, q: float) -> None:
+    """The spread over 200 samples, which is known to 5 %, beside the error that each of them states."""
+    ratios, errors = [], []
+    for _ in range(200):
+        own = table([p, 1 - p], [q, 1 - q], 20_000)
+        side = conclude([own], 0.05, exhaustive=True).findings[0].sides[0]
+        found = _points(own, side)
+        ratios.append(found[0][0])
+        errors.append(found[1][0])
+    assert np.mean(ratios) == pytest.approx(math.log(p / q), abs=0.02)
+    assert np.std(ratios) == pytest.approx(np.mean(errors), rel=0.2)
 
 
 def test_without_all_outcomes_there_is_no_upper_bound() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,9 @@ import pytest
 import dpest
 from dpest.errors import DependentRuns, MechanismError
 from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
-from dpest.sampling.bounds.dependence import BlockHits, Echo, Seen, Unit, echo, look, own_values, shift
+from dpest.sampling.bounds.dependence import BlockHits, Echo, Seen, Unit, _common, _equal_pairs, echo, look, own_values, shift
+from dpest.sampling.final import _independent_words
+from dpest.sampling.runs.blackbox import Form
 from dpest.sampling.runs.copies import unpicklable
 from dpest.sampling.runs.outputs import encode_array
 from dpest.sampling.runs.workers import same_noise
@@ -68,6 +72,24 @@ def test_clumps_and_links_are_told_apart() -> None:
     assert look(trace(*drift, 8)).linked
     cycle = np.tile(rng.binomial(8, 0.3, (2, 25)), 16)
     assert look(trace(*cycle, 8)).linked
+
+
+@pytest.mark.parametrize("blocks", range(4, 13))
+def test_runs_are_called_checked_where_dependence_would_show(blocks: int) -> None:
+    """Blocks that are all hits or none are seen in as many blocks as the words speak of as checked, and in no fewer."""
+    hits = np.tile([64, 0], blocks)[:blocks]
+    seen = look(trace(hits, hits, 64))
+    words = _independent_words(SimpleNamespace(form=Form.RNG, pristine=None), seen, blocks)  # type: ignore[arg-type]
+    assert words.startswith("independent runs (checked:") == seen.clumped
+    assert words.startswith(f"independent runs (not checked: {blocks} blocks") == (not seen.clumped)
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 40, 10**9])
+def test_pairs_of_equal_outputs_are_counted_one_by_one(kinds: int) -> None:
+    rng = np.random.default_rng(kinds)
+    first, second = (rng.integers(0, kinds, n).astype(np.uint64) for n in (60, 25))
+    assert _equal_pairs(first) == sum(a == b for a, b in itertools.combinations(first.tolist(), 2))
+    assert _common(first, second) == sum(a == b for a, b in itertools.product(first.tolist(), second.tolist()))
 
 
 def test_a_shift_between_stages_shows() -> None:
