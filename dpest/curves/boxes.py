@@ -19,6 +19,7 @@ import numpy.typing as npt
 from dpest.curves.cells import ROUND, LossCells
 from dpest.numerics.arrays import Arrays
 from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.quadrature import legendre_rule
 
 Flags = npt.NDArray[np.bool_]
 Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
@@ -105,7 +106,7 @@ class Boxes:
 
 def _box(densities: Densities, low: Floats, high: Floats) -> _KnownBoxes:
     count, d = low.shape
-    nodes, weights, to_coefficients = rule(_ORDERS[d])
+    nodes, weights, to_coefficients = legendre_rule(_ORDERS[d])
     half = 0.5 * (high - low)
     grids = np.stack([g.ravel() for g in np.meshgrid(*([nodes] * d), indexing="ij")], axis=1)
     x = (low + half)[:, None, :] + half[:, None, :] * grids[None]
@@ -118,13 +119,6 @@ def _box(densities: Densities, low: Floats, high: Floats) -> _KnownBoxes:
     axis = np.argmax(np.maximum(np.maximum(rough_p, rough_q), ends[2]), axis=1)
     slack = np.maximum(slack_p, slack_q)
     return _KnownBoxes(low, high, p, q, slack, ends[0], ends[1], axis, np.asarray(slack > 1e-10))
-
-
-def rule(order: int) -> tuple[Floats, Floats, Floats]:
-    """Nodes and weights of a Gauss rule, and the matrix that makes Legendre coefficients of values at its nodes."""
-    nodes, weights = np.polynomial.legendre.leggauss(order)
-    vander = np.polynomial.legendre.legvander(nodes, order - 1)
-    return nodes, weights, (vander * weights[:, None]).T * (np.arange(order)[:, None] + 0.5)
 
 
 def coefficients(values: Floats, matrix: Floats) -> Floats:

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from dpest.curves.boxes import coefficients, halved_along, last_coefficients, rule
+from dpest.curves.boxes import coefficients, halved_along, last_coefficients
 from dpest.curves.cells import ROUND, LossCells
 from dpest.curves.tree import CellSource
 from dpest.numerics.logspace import Floats
+from dpest.numerics.quadrature import legendre_rule
 
 # ln of both densities of the other outputs at rows of them, how far the last part is moved there, and their relative error.
 Fibre = Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
@@ -105,7 +106,7 @@ class _Integrals:
     def __init__(self, part: Fibres, epsilon: float) -> None:
         self.part, self.epsilon = part, epsilon
         d = len(part.edges)
-        self.nodes, self.weights, self.matrix = rule(_ORDERS[d])
+        self.nodes, self.weights, self.matrix = legendre_rule(_ORDERS[d])
         grids = np.meshgrid(*([self.nodes] * d), indexing="ij")
         self.grid = np.stack([g.ravel() for g in grids], axis=1)
         self.most = 1.0

@@ -11,11 +11,12 @@ from dpest.curves.cells import ROUND
 from dpest.curves.pieces import DensityPiece
 from dpest.curves.tails import NormalTails
 from dpest.numerics.logspace import Floats
+from dpest.numerics.quadrature import legendre_rule
 
 _ERFCX = 1e-14  # relative error that is granted to scipy's erfcx and ndtr; tests measure 2e-15
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 _REACH = 40.0  # deviations beyond which less than e^-800 lies
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_NODES, _WEIGHTS, _ = legendre_rule(20)
 
 
 def gaussian_delta(mu: float, epsilon: float, error: float = 0.0) -> tuple[float, float]:

@@ -23,13 +23,13 @@ from dpest.curves.tails import NormalTails, log_moment_beyond, reach_of_moment
 from dpest.numerics.arrays import Arrays
 from dpest.numerics.effort import counted_effort
 from dpest.numerics.logspace import Floats, log_sum
+from dpest.numerics.quadrature import legendre_rule
 
 # places -> (ln p, ln q, relative error of either)
 Densities = Callable[[Floats], tuple[Floats, Floats, Floats]]
 
 _ORDER = 12  # points of the Gauss rule on a panel, exact up to degree 23: more cost time, fewer ask for more panels
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
-_COEFFICIENTS = (np.polynomial.legendre.legvander(_NODES, _ORDER - 1) * _WEIGHTS[:, None]).T * (np.arange(_ORDER)[:, None] + 0.5)
+_NODES, _WEIGHTS, _COEFFICIENTS = legendre_rule(_ORDER)
 _AT_LOW = (-1.0) ** np.arange(_ORDER)  # P_k(-1)
 _STEEPEST = np.arange(2, _ORDER) * np.arange(3, _ORDER + 1) / 2.0  # the largest |P_k'|
 _SPREAD = 40.0  # by how much errors of the values at the nodes can grow at the ends of a panel (Lebesgue's constant, doubled)

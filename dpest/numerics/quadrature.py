@@ -21,9 +21,20 @@ RowNumbers = npt.NDArray[np.intp]
 LogFunction = Callable[[RowNumbers, Floats], tuple[Floats, Floats | float]]
 
 ORDER = 24  # points of the Gauss rule, exact up to degree 47: more cost time on easy panels, fewer halve hard ones more often
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
-# Legendre coefficients from values at the nodes: exact for polynomials below degree 2 * ORDER - 1.
-TO_COEFFICIENTS = (np.polynomial.legendre.legvander(NODES, ORDER - 1) * WEIGHTS[:, None]).T * (np.arange(ORDER)[:, None] + 0.5)
+
+
+def legendre_rule(order: int) -> tuple[Floats, Floats, Floats]:
+    """The nodes of the Gauss rule, its weights, and the matrix that takes values at the nodes to Legendre coefficients.
+
+    Both are solved for at the nodes as they are rounded. NumPy's own weights divide by 1 - x^2, which is good to 1e-13 at the
+    outermost nodes: a constant came back 2e-13 too large at the ends of its panel.
+    """
+    nodes = np.polynomial.legendre.leggauss(order)[0]
+    to_coefficients: Floats = np.asarray(np.linalg.inv(np.polynomial.legendre.legvander(nodes, order - 1)), float)
+    return nodes, 2.0 * to_coefficients[0], to_coefficients
+
+
+NODES, WEIGHTS, TO_COEFFICIENTS = legendre_rule(ORDER)
 TAIL = np.ascontiguousarray(TO_COEFFICIENTS[-3:].T)
 TOLERANCE = 1e-14  # relative: a panel whose error is below this share of the whole is not halved
 _HALVINGS = 48  # down to 4e-15 of the first panel, nearly as narrow as the rounding of its ends allows

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpest.laws.panels import tabulate
 from dpest.numerics.logspace import log1mexp, log_diff, log_sum, log_sum_by_row
-from dpest.numerics.quadrature import integrate, rounding, with_tails
+from dpest.numerics.quadrature import ORDER, integrate, legendre_rule, rounding, with_tails
 
 
 def row(*edges: float) -> Any:
@@ -113,3 +114,28 @@ def test_the_stated_error_covers_a_jump_that_halving_cannot_end() -> None:
     truth = math.log(place + (1 - place) * math.exp(-3.0))
     assert abs(float(found.log_value[0]) - truth) <= float(found.error[0]) + 1e-14
     assert float(found.error[0]) < 1e-12
+
+
+@pytest.mark.parametrize("order", [12, 20, ORDER])
+def test_polynomials_are_integrated_and_told_to_rounding(order: int) -> None:
+    """The integral of t^k over [-1, 1] is 2 / (k + 1) for even k; sums of Legendre polynomials are told at both ends."""
+    nodes, weights, to_coefficients = legendre_rule(order)
+    for k in range(0, 2 * order, 2):
+        assert math.fsum(weights * nodes**k) * (k + 1) / 2 == pytest.approx(1.0, abs=1e-14)
+    for k in range(order):
+        values = np.polynomial.legendre.legval(nodes, np.eye(order)[k]) + 1.0
+        assert np.polynomial.legendre.legval([-1.0, 1.0], to_coefficients @ values) == pytest.approx(
+            [1 + (-1) ** k, 2.0], abs=4e-14
+        )
+
+
+def test_a_table_is_right_at_the_ends_of_its_panels() -> None:
+    """A constant density and e^x, at the places where panels meet: their errors are what the table says."""
+    for slope in (0.0, 1.0):
+
+        def log_f(x: np.ndarray, slope: float = slope) -> tuple[np.ndarray, float]:
+            return np.where(np.abs(x) <= 1, slope * x, -np.inf), 0.0
+
+        table = tabulate(log_f, np.array([-1.0, 0.25, 1.0]), (), 1.0, "a test")
+        ends = np.array([-1.0, 0.25, 1.0])
+        assert np.abs(table.log_density(ends) - slope * ends).max() <= table.error < 1e-13
