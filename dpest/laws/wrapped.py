@@ -14,12 +14,18 @@ from dpest.errors import BudgetExceeded
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.discrete import Atoms
 from dpest.laws.law import Continuous, Discrete, Rng
+from dpest.laws.panels import Panels, tabulate
+from dpest.numerics.effort import spend
 from dpest.numerics.logspace import Floats, log1mexp, log_sum
+from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import Rational
 
 _FAR = -720.0  # ln of the mass beyond which turns are left out: no double is as small
 _BESIDE = 2  # turns on either side that count always, however narrow the law is
-_MOST_TURNS = 4_000  # each is a term of every density: Laplace noise of up to three turns' scale has as many
+_MOST_TURNS = 16_000  # each is a term of every density in a table: logistic noise of up to ten turns' scale has as many
+# Up to so many turns are added up for each density; a table costs about as much as 24 of them. So few mean that the law is
+# narrow, and its density on the far side of the circle too small for the panels of a table.
+_FEW_TURNS = 16
 _MOST_POINTS = 200_000  # of a whole-number law that are added up
 
 
@@ -120,9 +126,41 @@ class WrappedLaplace(Wrapped):
         return np.where(low < high, logs, -np.inf)
 
 
+@dataclass(frozen=True)
+class WrappedTable(Wrapped):
+    """The same from a table: of hundreds of turns, each would be a term of every density that is asked for."""
+
+    @cached_property
+    def _table(self) -> Panels:
+        direct = Wrapped(self.base, self.factor)
+
+        def log_f(x: Floats) -> tuple[Floats, float]:
+            spend(x.size * direct._turns.size)
+            return direct.log_density(x), direct.error
+
+        edges = with_tails(np.array([self.kinks]), np.zeros(1), np.ones(1), self.scale)[0]
+        return tabulate(log_f, np.unique(edges), self.kinks, self.scale, self.words())
+
+    def log_density(self, x: npt.ArrayLike) -> Floats:
+        return self._table.log_density(x)
+
+    def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        return self._table.log_interval(low, high)
+
+    def noise(self, x: npt.ArrayLike, log_value: Floats) -> Floats:
+        return self._table.noise(x, log_value)
+
+    @property
+    def error(self) -> float:
+        return self._table.error
+
+
 def wrapped(base: Continuous, factor: Rational) -> Wrapped:
     """The law of factor * X without whole turns."""
-    return (WrappedLaplace if isinstance(base, Laplace) else Wrapped)(base, factor)
+    if isinstance(base, Laplace):
+        return WrappedLaplace(base, factor)
+    direct = Wrapped(base, factor)
+    return direct if direct._turns.size <= _FEW_TURNS else WrappedTable(base, factor)
 
 
 _CELLS = 256  # parts of a turn in which the bend of wrapped Gaussian noise is bounded: a few per cent too much

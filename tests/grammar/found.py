@@ -532,4 +532,25 @@ def mechanism(x):
 """,
         ([1], [1.5]),
     ),
+    Program(  # no answer in four minutes: each density of wrapped noise was a sum over 724 turns
+        "post",
+        """
+def mechanism(x):
+    y0 = x[0] + d.logistic(1)
+    y1 = x[1] + d.laplace(2)
+    v1 = d.logistic(2)
+    return {'v': v1, 'w': 'none' if (y1) + ((y0) % 2) >= v1 else 'c'}
+""",
+        ([2, -1], [1.25, -1]),
+    ),
+    Program(
+        "post",
+        """
+def mechanism(x):
+    y0 = x[0] + d.logistic(3)
+    y1 = x[1] + d.laplace(1)
+    return d.logistic(2) > y1 - math.floor(y0 / 0.1)
+""",
+        ([2, -1], [1.25, -1]),
+    ),
 )

@@ -27,6 +27,7 @@ from dpest.exact.inference.factors import (
     Indicator,
     Integral,
 )
+from dpest.exact.inference.mixtures import mixed_bend
 from dpest.exact.inference.rays import Ray, Tail
 from dpest.exact.loss.blocks import BlockLaw
 from dpest.laws.asymptote import Asymptote
@@ -254,6 +255,8 @@ def _curvature(f: Factor, low: Floats, high: Floats) -> Floats | float:
         case Density(law=law, place=place) if isinstance(law, Continuous) and not law.log_concave:
             ends = place.at({Y: low}), place.at({Y: high})
             return law.curvature(np.minimum(*ends), np.maximum(*ends)) * float(place.coefficient(Y)) ** 2
+        case Integral() if not _keeps_concave(f):
+            return mixed_bend(f, Y)
     return 0.0 if _keeps_concave(f) else math.inf
 
 

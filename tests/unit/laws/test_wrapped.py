@@ -1,16 +1,19 @@
-"""Remainders of whole-number noise: geometric series, and budgets."""
+"""Remainders of noise: geometric series, sums over turns, and budgets."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 
 from dpest.errors import BudgetExceeded
+from dpest.laws.continuous import Gumbel, Logistic
 from dpest.laws.discrete import Geometric, integers_law
-from dpest.laws.wrapped import residues
+from dpest.laws.wrapped import WrappedTable, residues, wrapped
 from dpest.numerics.rationals import exact
 
 
@@ -48,3 +51,41 @@ def test_too_many_points() -> None:
     with pytest.raises(BudgetExceeded, match=r"more than 200000 points to be taken modulo 3"):
         residues(Geometric(600.0), exact(Fraction(1, 3)))
     residues(Geometric(400.0), exact(Fraction(1, 3)))
+
+
+def _truth(base: str, scale: float, turn: float, place: float) -> float:
+    """The density of (noise % turn) / turn at a place of the circle, as a sum over turns at 30 digits."""
+    with mpmath.workdps(30):
+        x, s, m = mpmath.mpf(place), mpmath.mpf(scale), mpmath.mpf(turn)
+
+        def density(k: int) -> mpmath.mpf:
+            z = (x + k) * m / s
+            return m / s * (mpmath.sech(z / 2) ** 2 / 4 if base == "logistic" else mpmath.exp(-z - mpmath.exp(-z)))
+
+        reach = int(80 * scale / turn) + 2
+        return float(mpmath.log(mpmath.fsum(density(k) for k in range(-reach, reach + 1))))
+
+
+@pytest.mark.parametrize("law", [Logistic(1.0), Gumbel(0.5)], ids=["logistic", "gumbel"])
+@pytest.mark.parametrize("turn", [2.0, 0.1, 8.0])
+def test_noise_of_hundreds_of_turns_is_a_table(law: Logistic | Gumbel, turn: float) -> None:
+    found = wrapped(law, 1 / exact(turn))
+    assert isinstance(found, WrappedTable)
+    for place in (0.0, 0.1, 0.5, 0.93, 1.0):
+        truth = _truth(law.family, law.b, turn, place)
+        assert abs(float(found.log_density(place)) - truth) <= found.error + float(found.noise(place, np.array(truth)))
+    assert found.error < 1e-12
+
+
+def test_mass_of_wrapped_noise_adds_up() -> None:
+    found = wrapped(Logistic(1.0), exact(Fraction(1, 2)))
+    ends = np.array([0.0, 0.2, 0.25, 0.7, 1.0])
+    with mpmath.workdps(30):
+
+        def below(x: float) -> mpmath.mpf:
+            return mpmath.fsum(
+                1 / (1 + mpmath.exp(-2 * (k + mpmath.mpf(x)))) - 1 / (1 + mpmath.exp(-2 * k)) for k in range(-40, 41)
+            )
+
+        truth = [float(mpmath.log(below(b) - below(a))) for a, b in itertools.pairwise(map(float, ends))]
+    assert found.log_interval(ends[:-1], ends[1:]) == pytest.approx(truth, abs=1e-13)
