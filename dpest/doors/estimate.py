@@ -20,7 +20,7 @@ from dpest.numerics.effort import counted_effort
 from dpest.results import Evidence, Result
 
 _OF_ARRAYS = TypeError | IndexError | ValueError | SystemError  # what NumPy raises where noise meets an array of numbers
-_LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no second trace is made for its upper end
+_LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no second trace is made to bring a known upper end down
 # Relative: such a bound is coarse and takes as long as the answer. At 1e-4 two sparse vectors side by side, whose bracket is 2e-4
 # wide, took half as long again without gain.
 _WIDE = 1e-2
@@ -171,7 +171,7 @@ def _exactly(
             if shown is None:
                 raise
             return shown
-    if effort.work <= _LONG_WORK:
+    if found.upper == math.inf or effort.work <= _LONG_WORK:
         found = _bounded(found, mechanism, pairs, params)
     line = over_all_inputs(mechanism, pairs, params, adjacency, found.epsilon)
     return found if line is None else replace(found, notes=(*found.notes, line))

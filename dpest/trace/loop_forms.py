@@ -74,13 +74,23 @@ def _counters(whole: ast.AST) -> set[str]:
     given = Counter(x.id for x in nodes if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load))
     for x in nodes:
         match x:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int() | float())):
-                given[name] -= 1
-            case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant(value=int() | float())):
-                given[name] -= 1
+            case ast.Assign(targets=targets, value=value):
+                given.subtract(name for target in targets for name in _given_numbers(target, value))
+            case ast.AugAssign(target=target, value=value):
+                given.subtract(_given_numbers(target, value))
             case ast.arg(arg=name):
                 given[name] += 1
     return {name for name, others in given.items() if not others}
+
+
+def _given_numbers(target: ast.expr, value: ast.expr) -> list[str]:
+    """The names of a target that are given plain numbers: `n = 0`, `n, m = 0, 1`."""
+    match target, value:
+        case ast.Name(id=name), ast.Constant(value=int() | float()):
+            return [name]
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            return [name for pair in zip(targets, values, strict=True) for name in _given_numbers(*pair)]
+    return []
 
 
 # -- for k in itertools.count() ------------------------------------------------------------------------------------------

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import sys
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from dpest.errors import ExactRefused
 from dpest.lang.generators.seeds import seeded
 from dpest.lang.nodes import Node
+from dpest.laws.discrete import Atoms
 from dpest.laws.law import Discrete, Law
 from dpest.trace.atomic import point
 from dpest.trace.chain import ChainRun, has_few
@@ -45,8 +46,9 @@ class PointRun(ChainRun):
     def draw(self, law: Law) -> Any:
         """A fresh value; the number that it is, where it has few points."""
         if isinstance(law, Discrete) and not law.finite:  # a loop that steps up to it has no state here before its end
-            self.over = ExactRefused("a draw without a last point is left to other ways")
-            raise self.over
+            self._refuse("a draw without a last point is left to other ways")
+        if isinstance(law, Atoms) and not law.counts and any(map(float.is_integer, law.points)):
+            self._refuse("a number that may be 1, 1.0 or True is left to other ways")
         known = len(self.draws)
         if self.drawn >= known - 1:
             entry, frames = _frames(returned.__code__)
@@ -61,6 +63,10 @@ class PointRun(ChainRun):
             return node
         number = one_point(node, self.bounds)
         return as_drawn(law, point(node, self) if number is None else number)
+
+    def _refuse(self, why: str) -> NoReturn:
+        self.over = ExactRefused(why)
+        raise self.over
 
 
 def _frames(end: CodeType) -> tuple[FrameType | None, list[FrameType]]:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 import dpest
 from dpest.exact.processed import data_processing_bound
@@ -19,11 +20,28 @@ def deviation(data, rng: np.random.Generator, b=0.5):
 
 
 def test_a_standard_deviation_has_two_sides():
-    """The mean moves by 0.2 and the mean square by 0.36, over 0.5 each."""
+    """Oracle: from 1 on, square - mean^2 meets no kink of the second noise, and the loss is that of integrals of one draw."""
+
+    def integral(mean):  # of the mean's density times e^(-m^2 / b), all that is left of a variance far above
+        return quad(lambda m: math.exp(-(abs(m - mean) + m * m) / 0.5), -9, 9, points=[mean], epsabs=0, epsrel=1e-12)[0]
+
+    truth = (1.25 / 3 - 0.41 / 3) / 0.5 + math.log(integral(0.5) / integral(0.3))
     data = [0.0, 0.5, 1.0], [0.0, 0.5, 0.4]
     result = dpest.estimate(deviation, data, method="exact")
-    assert 0.1 < result.lower < result.upper
-    assert result.upper == pytest.approx((0.6 / 3 + 0.84 / 3) / 0.5, rel=1e-9)
+    assert result.lower - 1e-9 <= truth <= result.upper
+    assert result.upper - result.lower < 1e-2
+
+
+def test_a_variance_has_an_upper_end():
+    """The mean moves by 0.2 and the mean square by 0.28, over 0.5 each."""
+
+    def variance(data, rng: np.random.Generator, b=0.5):
+        mean = np.mean(data) + rng.laplace(0, b)
+        return np.mean(np.square(data)) + rng.laplace(0, b) - mean**2
+
+    result = dpest.estimate(variance, ([0.0, 0.5, 1.0], [0.0, 0.5, 0.4]), method="exact")
+    assert 0.398 < result.lower < result.upper
+    assert result.upper <= (0.6 / 3 + 0.84 / 3) / 0.5 * (1 + 1e-9)
 
 
 def _bound(mechanism, left, right):

@@ -21,7 +21,6 @@ REFUSED: list[Callable[[float], Any]] = [
     lambda x: np.exp(-1000 * (x + abs(dpest.laplace(1.0)))) == 0,
     lambda x: np.exp(-1000 * (x + abs(dpest.laplace(1.0)))) > 0,
     lambda x: 1 / (1 + np.exp(-(x + dpest.laplace(100.0)))) >= 1,
-    lambda x: np.tanh(x + dpest.laplace(30.0)) < 1,
     lambda x: (x + dpest.laplace(1.0)) ** 400 > 0,
     lambda x: 1e20 + (x + dpest.laplace(1.0)) > 1e20,
     lambda x: (1e20 + (x + dpest.laplace(1.0))) - 1e20,
@@ -43,6 +42,7 @@ KEPT: list[tuple[Callable[[float], Any], float]] = [
     (lambda x: np.clip(x + dpest.laplace(1.0), 0, 1) <= 0, 1.0),  # a point of the law, exactly
     (lambda x: 1e9 + (x + dpest.laplace(1.0)) < 1e9, 1.0),
     (lambda x: np.tanh(x + dpest.laplace(1.0)) < 0, 1.0),
+    (lambda x: np.tanh(x + dpest.laplace(30.0)) < 1, 1 / 30),  # up to 18.99..., beyond which its double is 1
 ]
 
 

@@ -12,6 +12,7 @@ from dpest.exact.proof.likeness import Likenesses
 from dpest.exact.proof.regions import Region, Released, scaled_row
 from dpest.laws.continuous import Exponential, Laplace
 from dpest.numerics.rationals import exact
+from dpest.run.settings import Sides
 from dpest.trace.explore import trace
 
 
@@ -49,11 +50,15 @@ def whole(x):
     return dpest.argmax(noisy)
 
 
+def _by_forks(mechanism, data):
+    return trace(mechanism, list(data), {}, sides=Sides.APART)
+
+
 @pytest.mark.parametrize("mechanism", [two_maxima, unequal_maxima, sparse_vector, between, whole])
 @pytest.mark.parametrize("other", [(2, 1, 1, 1, 1, 1), (0, 2, 0, 2, 1, 2), (1, 1, 1, 1, 1, 0)])
 def test_pairs_with_one_key_have_one_cost(mechanism, other):
     forms = {}
-    left, right = (_merged_regions(trace(mechanism, list(data), {}), None, forms) for data in ((1,) * 6, other))
+    left, right = (_merged_regions(_by_forks(mechanism, data), None, forms) for data in ((1,) * 6, other))
     known, likenesses = {}, Likenesses()
     pairs = 0
     for source in left:
