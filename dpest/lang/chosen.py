@@ -122,8 +122,15 @@ def _first_of_equals(condition: Compare, new: Any, known: Any) -> bool:
     return any(isinstance(d, Draw) and not d.law.discrete and d not in others for d, _ in terms)
 
 
-def same_text(node: Any, text: str | None) -> Any:
+def same_text(node: Any, text: Any) -> Any:
     """Whether a value is this text: one of several texts may be, a number is not."""
     if isinstance(node, Where):
         return chosen(node.condition, same_text(node.yes, text), same_text(node.no, text))
+    if isinstance(text, Where):
+        return same_text(text, node)
     return not is_node(node) and isinstance(node, str) and node == text
+
+
+def is_text(node: Any) -> bool:
+    """Whether a value is one of several texts."""
+    return all(is_text(x) for x in (node.yes, node.no)) if isinstance(node, Where) else type(node) is str

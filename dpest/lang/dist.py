@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dpest.errors import RandomTruth, UnsupportedOperation
 from dpest.lang.bits import Bits, logical
-from dpest.lang.chosen import same_text
+from dpest.lang.chosen import is_text, same_text
 from dpest.lang.division import of_arrays, quotient
 from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, sign_bit, signed, square
 from dpest.lang.extremes import clipped, extreme
@@ -249,8 +249,8 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
         return self._compare(Relation.GT, other, swap=True)
 
     def __eq__(self, other: Any) -> Any:
-        if other is None or isinstance(other, str):
-            return wrap(same_text(self.node, other))
+        if other is None or isinstance(other, str) or is_text(self.node):
+            return wrap(same_text(self.node, typed(other)))
         return self._compare(Relation.EQ, other, swap=False)
 
     @_elementwise

@@ -16,9 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from dpest.errors import UnsupportedOperation
+from dpest.lang.chosen import is_text
 from dpest.lang.dist import Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.extremes import extreme
 from dpest.lang.functions import where
+from dpest.lang.generators.counters import how_often
 from dpest.lang.kinds import array_of_type, converted, number
 from dpest.lang.logic import compare
 from dpest.lang.nodes import (
@@ -46,6 +49,8 @@ _MISSING = object()
 def _random(items: Sequence[Any]) -> bool:
     """Whether values can be ranked and some are random: numbers and random values, no NaN."""
     some = any(isinstance(x, Dist) for x in items)
+    if some and any(isinstance(x, Dist) and is_text(x.node) for x in items):
+        raise UnsupportedOperation("random texts have no order that is known")
     return some and all(isinstance(x, Dist) or (isinstance(x, int | float | np.number) and not math.isnan(x)) for x in items)
 
 
@@ -353,7 +358,7 @@ def _counted(owner: list[Any], bound: Any) -> PlainFunction:
     def traced(value: Any) -> Any:
         if not any(isinstance(x, Dist) for x in (value, *owner)):
             return bound(value)
-        return sum(converted(int, t) if isinstance(t, Dist) else int(bool(t)) for t in (x == value for x in owner))
+        return how_often(value, owner)
 
     return traced
 

@@ -12,6 +12,9 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
+from dpest.errors import UnsupportedOperation
+from dpest.lang.chosen import is_text
+from dpest.lang.dist import Dist
 from dpest.numerics.setting import Setting
 
 _LEFT_OPEN: ContextVar[bool] = ContextVar("dpest_orders_left_open", default=False)
@@ -94,6 +97,8 @@ for _name in (*_COMPARED, *_COMPUTED, *_BITS, *_PLAIN, *_MORE):
 def in_open_order(items: Sequence[Any]) -> list[Any]:
     """The values of a list that was shuffled, their order left open."""
     values = tuple(items)
+    if any(is_text(x.node) for x in values if isinstance(x, Dist)):
+        raise UnsupportedOperation("random texts in a random order are told apart by their order, which is not known")
     return [Shuffled(values, frozenset((k,)), x) for k, x in enumerate(values)]
 
 

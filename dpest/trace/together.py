@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpest.errors import ExactRefused
-from dpest.lang.chosen import chosen
+from dpest.lang.chosen import chosen, is_text
 from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.generators.sums import SUMS
@@ -375,9 +375,9 @@ def _merged(node: Node, a: Any, b: Any) -> Any:
         for at in np.ndindex(a.shape):
             out[at] = _merged(node, a[at], b[at])
         return out
-    if isinstance(a, str) and isinstance(b, str):
-        return a if a == b else Dist(chosen(node, a, b))
     x, y = unwrap(a), unwrap(b)
+    if is_text(x) and is_text(y):
+        return a if type(a) is type(b) is str and a == b else Dist(chosen(node, x, y))
     if isinstance(node, TRUTHS):  # `a and b` gives a where a does not hold, which is False
         x, y = True if x is node else x, False if y is node else y
     if isinstance(x, TRUTHS) and y is False:

@@ -1,10 +1,14 @@
-"""`collections.Counter` of a shuffled list: how often each value comes is the same in every order."""
+"""`collections.Counter` of a shuffled list, whose order stays open, and of random values, which stay random."""
 
 from __future__ import annotations
 
 import collections
 from typing import Any
 
+from dpest.errors import RandomTruth
+from dpest.lang.dist import Dist
+from dpest.lang.kinds import converted
+from dpest.lang.one_text import left_random
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import OrderMatters, Shuffled, whole_list
 
@@ -17,18 +21,55 @@ def _asks_for_the_order(*_: Any, **__: Any) -> Any:
     raise OrderMatters
 
 
-for _name in (
+_OTHERS = (
     *("__iter__", "__reversed__", "__repr__", "__reduce__", "keys", "values", "items", "most_common", "elements", "copy"),
     *("popitem", "update", "subtract", "__setitem__", "__delitem__", "setdefault", "pop", "clear", "__copy__", "__deepcopy__"),
     *("__add__", "__sub__", "__or__", "__and__", "__pos__", "__neg__", "__iadd__", "__isub__", "__ior__", "__iand__", "__ror__"),
     *("__eq__", "__ne__", "__le__", "__lt__", "__ge__", "__gt__", "__hash__", "total"),
-):
+)
+for _name in _OTHERS:
     setattr(UnorderedCounter, _name, _asks_for_the_order)
+
+
+class RandomCounter(collections.Counter[Any]):
+    """A counter of values of which some are random: how often a given one comes is a sum; nothing else can be asked."""
+
+    counted: list[Any]
+
+    def __getitem__(self, key: Any) -> Any:
+        return how_often(key, self.counted)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """How often a value comes; where another number stands for never, whether it came must be known."""
+        if type(default) is not int or default != 0:
+            _asks_for_the_keys()
+        return how_often(key, self.counted)
+
+
+def _asks_for_the_keys(*_: Any, **__: Any) -> Any:
+    raise RandomTruth("which values a counter of random ones holds is not known: ask how often each comes, counter[value]")
+
+
+for _name in (*_OTHERS, "__len__", "__contains__", "__missing__"):
+    setattr(RandomCounter, _name, _asks_for_the_keys)
+
+
+def how_often(value: Any, items: list[Any]) -> Any:
+    """How many of some values, of which some may be random, are equal to one."""
+    return sum(converted(int, t) if isinstance(t, Dist) else int(bool(t)) for t in (x == value for x in items))
 
 
 def _count(mapping: Any, iterable: Any, /) -> Any:
     """What `Counter(iterable)` calls."""
-    if RUN.get() is None or type(iterable) is not list or not any(type(x) is Shuffled for x in iterable):
+    if RUN.get() is None:
+        return _COUNT(mapping, iterable)
+    if type(mapping) is collections.Counter and not mapping and left_random():
+        iterable = list(iterable)
+        if any(isinstance(x, Dist) for x in iterable):
+            mapping.__class__ = RandomCounter
+            mapping.counted = iterable
+            return None
+    if type(iterable) is not list or not any(type(x) is Shuffled for x in iterable):
         return _COUNT(mapping, iterable)
     values = whole_list(iterable)
     if values is None or mapping or type(mapping) is not collections.Counter:

@@ -15,6 +15,7 @@ from dpest.lang.dist import RUN, Dist, fresh, on_lattice
 from dpest.lang.generators.open_arrays import drawn
 from dpest.lang.generators.seeds import remember
 from dpest.lang.narrow import of_type
+from dpest.lang.one_text import one_of_texts
 from dpest.lang.plain_numbers import PlainNumber, bare, native
 from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
@@ -339,12 +340,13 @@ def _fill(target: Any, items: Sequence[Any]) -> None:
 
 
 def one_of(items: Sequence[Any], weights: Sequence[float] | None = None) -> Any:
-    """One of the values: plain numbers stay one random value, for others the run forks."""
+    """One of the values: plain numbers, and texts where sides are kept together, stay one random value; else the run forks."""
     if len(items) == 1:
         return items[0]
     if all(isinstance(x, int | float | np.number | np.bool_) and not isinstance(x, PlainNumber) for x in items):
         return _number_of([x.item() if isinstance(x, np.generic) else x for x in items], weights)
-    return items[_place(len(items), weights)]
+    found = one_of_texts(items, weights)
+    return items[_place(len(items), weights)] if found is None else found
 
 
 def _number_of(items: list[Any], weights: Sequence[float] | None) -> Any:

@@ -1,0 +1,65 @@
+"""One of several texts, by a draw that says which: it can be compared, counted and returned without a path for each.
+
+What else is asked of it is refused, and so is what a counter of random values cannot tell: the program is then followed once
+more, with a path for each text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
+from dpest.lang import noise
+from dpest.lang.chosen import chosen
+from dpest.lang.logic import compare
+from dpest.lang.nodes import Relation, is_node
+from dpest.lang.run import RUN
+from dpest.numerics.setting import Setting
+
+_MOST = 64  # texts: each is a comparison more in all that is asked of the value
+T = TypeVar("T")
+
+
+@dataclass
+class _Left:
+    met: bool = False  # whether anything was left random
+
+
+_OPEN: ContextVar[_Left | None] = ContextVar("dpest_texts_left_random", default=None)
+
+
+def texts_open(found: Callable[[], T]) -> T:
+    """What is found with texts left random where sides are kept together; with a path for each where that is refused."""
+    left = _Left()
+    try:
+        with Setting(_OPEN, left):
+            return found()
+    except (MechanismError, ExactRefused) as error:
+        if not left.met or isinstance(error, BudgetExceeded):
+            raise
+    return found()
+
+
+def left_random() -> bool:
+    """Whether this run leaves texts random; whoever asks makes a value that refuses what it cannot tell."""
+    left = _OPEN.get()
+    if left is None or not getattr(RUN.get(), "together", False):
+        return False
+    left.met = True
+    return True
+
+
+def one_of_texts(items: Sequence[Any], weights: Sequence[float] | None) -> Any:
+    """One of the texts as a random value where the run keeps sides together; None where it follows each, or for other values."""
+    if not 1 < len(items) <= _MOST or not all(type(x) is str for x in items) or not left_random():
+        return None
+    place = noise.integers(0, len(items) - 1) if weights is None else noise.categorical(weights)
+    if not is_node(getattr(place, "node", None)):
+        return items[int(place)]
+    found: Any = items[-1]
+    for k in reversed(range(len(items) - 1)):
+        found = found if items[k] == found else chosen(compare(Relation.EQ, place.node, k), items[k], found)
+    return type(place)(found) if is_node(found) else found
