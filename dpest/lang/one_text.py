@@ -11,11 +11,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.chosen import chosen
 from dpest.lang.logic import compare
-from dpest.lang.nodes import Relation, is_node
+from dpest.lang.nodes import Relation, Where, is_node
 from dpest.lang.run import RUN
 from dpest.numerics.setting import Setting
 
@@ -33,14 +33,19 @@ _OPEN: ContextVar[_Left | None] = ContextVar("dpest_texts_left_random", default=
 
 def texts_open(found: Callable[[], T]) -> T:
     """What is found with texts left random where sides are kept together; with a path for each where that is refused."""
-    left = _Left()
-    try:
-        with Setting(_OPEN, left):
+    with Setting(_OPEN, _Left()):
+        try:
             return found()
-    except (MechanismError, ExactRefused) as error:
-        if not left.met or isinstance(error, BudgetExceeded):
-            raise
+        except (MechanismError, ExactRefused) as error:
+            if not of_texts(error):
+                raise
     return found()
+
+
+def of_texts(error: BaseException) -> bool:
+    """Whether something was left random, and may be what the error is about: not where it says that there is too much work."""
+    left = _OPEN.get()
+    return left is not None and left.met and not isinstance(error, BudgetExceeded | RecursionError)
 
 
 def left_random() -> bool:
@@ -63,3 +68,12 @@ def one_of_texts(items: Sequence[Any], weights: Sequence[float] | None) -> Any:
     for k in reversed(range(len(items) - 1)):
         found = found if items[k] == found else chosen(compare(Relation.EQ, place.node, k), items[k], found)
     return type(place)(found) if is_node(found) else found
+
+
+def texts_of(node: Any) -> set[str]:
+    """The texts that a value may be; refused for what is none."""
+    if isinstance(node, Where):
+        return texts_of(node.yes) | texts_of(node.no)
+    if type(node) is not str:
+        raise UnsupportedOperation("which values a counter of random numbers holds is not known")
+    return {node}

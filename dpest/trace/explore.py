@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, RandomTruth
+from dpest.lang.folding import folded
 from dpest.lang.generators.seeds import check_unused
 from dpest.lang.generators.swap import standing_in
-from dpest.lang.nodes import Draw, Node, ancestors, draws_of, is_node
-from dpest.lang.one_text import texts_open
+from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
+from dpest.lang.one_text import of_texts
+from dpest.lang.sharing import sharing_noise
 from dpest.laws.discrete import Atoms
 from dpest.numerics.effort import counted_effort, spend_steps
 from dpest.numerics.logspace import log_sum
@@ -39,7 +41,6 @@ from dpest.trace.kept_state import check_state
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.literal import Literal, held
 from dpest.trace.memory import nodes_forgotten
-from dpest.trace.nested import is_nested
 from dpest.trace.one_of import one_of
 from dpest.trace.outcomes import returns_no_more
 from dpest.trace.outputs import Flat
@@ -107,6 +108,10 @@ class Trace:
 FEW_PATHS = 16
 FEW_DECISIONS = 2_000  # of all runs together, for the same reason: long loops have few paths and many decisions
 _MOST_WITHOUT_USE = 8 * FEW_PATHS  # paths of a trace that should keep sides together, and does not
+
+# Operations on each other's values that an output is made of. Sums of choices have three or four, however many people there are;
+# what is computed from itself in each of a dozen rounds has more, and is a long sum over all sequences of rounds.
+_NESTED = 10
 
 _IN_STEPS = 10  # what an `if` whose sides are kept together takes, also in a replay: a tenth of a millisecond
 
@@ -180,9 +185,19 @@ def _few_or_together(
         return as_trace(found)
     try:
         if sides is Sides.TOGETHER or rewritten():
-            return texts_open(partial(_kept_together, program, limits, forks, chain, checked, start))
-    except (ExactRefused, MechanismError, RecursionError):  # nested choices may be deeper than Python's stack
-        if sides is Sides.TOGETHER:
+            begin, search = time.perf_counter(), _PathSearch(limits, together=True)
+            search.begin(program, few=1 if chain.may_be_found() else 0)
+            if forks.repeats and not forks.looped and search.explored(program, few=1) and not search.is_nested():
+                return checked(search, begin)
+            if not search.closed and (whole := chain.whole()) is not None:
+                return as_trace(whole)
+            with counted_effort(_SHORT if chain.may_be_found() else None):
+                if forks.cycles and not search.counted and forks.explored(program, few=_MORE_IN_LOOPS):
+                    return checked(forks, start)
+                search.explored(program)
+                return checked(search, begin)
+    except (ExactRefused, MechanismError, RecursionError) as error:  # nested choices may be deeper than Python's stack
+        if sides is Sides.TOGETHER or of_texts(error):
             raise
     if chain.may_be_found() and (found := chain.found() or chain.long()) is not None:
         return as_trace(found)
@@ -190,28 +205,6 @@ def _few_or_together(
         raise refusal
     forks.explored(program)
     return checked(forks, start)
-
-
-def _kept_together(
-    program: Callable[[Any], Flat],
-    limits: Limits,
-    forks: _PathSearch,
-    chain: LaterChain,
-    checked: Callable[[_PathSearch, float], Trace],
-    start: float,
-) -> Trace:
-    """The paths with sides kept together, or the outputs of a chain or the forks where these are found first."""
-    begin, search = time.perf_counter(), _PathSearch(limits, together=True)
-    search.begin(program, few=1 if chain.may_be_found() else 0)
-    if forks.repeats and not forks.looped and search.explored(program, few=1) and not search.is_nested():
-        return checked(search, begin)
-    if not search.closed and (whole := chain.whole()) is not None:
-        return as_trace(whole)
-    with counted_effort(_SHORT if chain.may_be_found() else None):
-        if forks.cycles and not search.counted and forks.explored(program, few=_MORE_IN_LOOPS):
-            return checked(forks, start)
-        search.explored(program)
-        return checked(search, begin)
 
 
 def _checked(program: Callable[[Any], Flat], checks: Checks, of: LoopWeight | None, search: _PathSearch, start: float) -> Trace:
@@ -312,7 +305,7 @@ class _PathSearch:
 
     def is_nested(self) -> bool:
         """Whether an output is computed from values that are computed from each other, again and again, or each from the last."""
-        return any(is_nested(x) for path in self.paths for x in path.output.leaves if is_node(x))
+        return any(max(_depth(x), _tied(x)) > _NESTED for path in self.paths for x in path.output.leaves if is_node(x))
 
     def begin(self, program: Callable[[Any], Flat], *, few: int) -> None:
         """Follows the first branch; with `few`, leaves it for later where it has too many forks for a few paths."""
@@ -382,6 +375,21 @@ class _PathSearch:
         return Trace(
             paths, unexplored, cycles, self.error, together=self.together, counted=self.counted, rounded_off=self.rounded_off
         )
+
+
+def _depth(node: Node) -> int:
+    """How many operations lie between a value and its draws."""
+
+    def parts(x: Node) -> list[Node]:
+        return [y for y in children(x) if is_node(y)]
+
+    return folded(node, parts, lambda x, found: 1 + max((found[id(y)] for y in parts(x)), default=0))
+
+
+def _tied(node: Node) -> int:
+    """How many terms of a sum share noise, each with another one: all terms of `sum(a != b for a, b in pairwise(answers))`."""
+    terms = [n for n, _ in node.terms] if isinstance(node, Linear) else []
+    return max(map(len, sharing_noise(terms)), default=0)
 
 
 def _most(log_mass: float, loops: Sequence[Loop], loop_weight: LoopWeight | None) -> float:

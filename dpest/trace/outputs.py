@@ -11,7 +11,7 @@ import numpy as np
 from dpest.errors import UnsupportedOutput
 from dpest.lang.category import Category
 from dpest.lang.dist import Dist
-from dpest.lang.generators.counters import UnorderedCounter
+from dpest.lang.generators.counters import RandomCounter, UnorderedCounter
 from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
 from dpest.lang.shuffled import Shuffled, released_orders
@@ -19,6 +19,7 @@ from dpest.lang.text import InText, Text
 from dpest.trace.columns import constant_key
 
 TEXT = "text"  # the name of a string with random values in it
+COUNTS = "counts"  # the name of a returned counter of random texts: how often each came that may come
 SHUFFLED = "shuffled"  # the name of an output whose values at some places come in a random order
 
 
@@ -106,6 +107,9 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
         if x.ndim == 0:
             return _describe(x.item(), leaves)
         return ("array", x.shape, *(_describe(v, leaves) for v in x.ravel()))
+    if type(x) is RandomCounter:
+        counts = [(key, x[key]) for key in x.possible()]
+        return (COUNTS, tuple(key for key, _ in counts), *(_describe(n, leaves) for _, n in counts))
     if isinstance(x, dict):
         plain = {_plain_key(k): v for k, v in (dict.items(x) if type(x) is UnorderedCounter else x.items())}
         keys = tuple(sorted(plain, key=repr))  # dicts are equal whatever order they were filled in
@@ -216,7 +220,7 @@ def _rebuild(structure: Any, left: list[Any]) -> Any:
             return [_rebuild(p, left) for p in parts]
         case ("array", shape, *parts):
             return np.array([_rebuild(p, left) for p in parts], dtype=object).reshape(shape).tolist()
-        case ("dict", keys, *parts):
+        case ("dict" | "counts", keys, *parts):
             return {k: _rebuild(p, left) for k, p in zip(keys, parts, strict=True)}
         case ("set", *parts):
             return Members(tuple(_rebuild(p, left) for p in parts))

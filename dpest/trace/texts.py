@@ -9,7 +9,7 @@ from typing import Any
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import ancestors, children, is_node
 from dpest.lang.text import REAL, InText
-from dpest.trace.outputs import TEXT, Flat
+from dpest.trace.outputs import COUNTS, TEXT, Flat
 
 _NUMBER = "0123456789+-.e"  # characters that the text of a number has, beside those of `inf` and `nan`
 _RUN = re.compile(rf"[{re.escape(_NUMBER)}]+")
@@ -20,12 +20,16 @@ _MOST = 4_000_000  # pairs of outputs that are told apart, times their leaves
 
 def has_text(structure: Any) -> bool:
     """Whether an output has a text with random values in it."""
-    return type(structure) is tuple and (structure[:1] == (TEXT,) or any(map(has_text, structure)))
+    return _has(TEXT, structure)
+
+
+def _has(name: str, structure: Any) -> bool:
+    return type(structure) is tuple and (structure[:1] == (name,) or any(_has(name, x) for x in structure))
 
 
 def read_as(expected: Any, output: Flat) -> Flat:
-    """An output of the program with its strings taken apart as the texts that are expected at their places."""
-    if not has_text(expected):
+    """An output of the program, its strings taken apart as the texts that are expected there, and counters with zeros as well."""
+    if not has_text(expected) and not _has(COUNTS, expected):
         return output
     leaves: list[Any] = []
     structure = _read(expected, output.structure, iter(output.leaves), leaves)
@@ -44,6 +48,10 @@ def _read(expected: Any, structure: Any, left: Iterator[Any], leaves: list[Any])
         return None
     if type(structure) is not tuple:
         return structure
+    if type(expected) is tuple and expected[:1] == (COUNTS,) and structure[0] == "dict" and {*structure[1]} <= {*expected[1]}:
+        counts = {key: next(left) for key in structure[1]}
+        leaves += [counts.get(key, 0) for key in expected[1]]
+        return expected
     others = expected if type(expected) is tuple and len(expected) == len(structure) else (None,) * len(structure)
     first = _first_part(structure)
     return (*structure[:first], *(_read(e, s, left, leaves) for e, s in zip(others[first:], structure[first:], strict=True)))
@@ -51,7 +59,7 @@ def _read(expected: Any, structure: Any, left: Iterator[Any], leaves: list[Any])
 
 def _first_part(structure: tuple[Any, ...]) -> int:
     """Where the parts of a container begin in its description."""
-    return {"array": 2, "dict": 2, "enum": 2, "record": 3, TEXT: 2}.get(structure[0], 1)
+    return {"array": 2, "dict": 2, COUNTS: 2, "enum": 2, "record": 3, TEXT: 2}.get(structure[0], 1)
 
 
 def _values(parts: Sequence[Any], text: str) -> list[Any] | None:

@@ -16,6 +16,7 @@ from dpest.exact.inference.multisets import with_multisets
 from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
 from dpest.lang.generators.open_arrays import open_arrays
+from dpest.lang.one_text import texts_open
 from dpest.lang.shares import shares_added
 from dpest.lang.shuffled import HoldsNumbersOnly, OrderMatters, orders_left_open
 from dpest.trace import explore
@@ -23,6 +24,7 @@ from dpest.trace.against_program import CHECKS, Checks
 from dpest.trace.explore import Trace
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.rounds import Loop
+from dpest.trace.told_counts import with_counted_keys
 
 
 def log_repeats(loop: Loop) -> float:
@@ -40,9 +42,12 @@ def trace(
     """Every path of a mechanism, its loops weighed; values in sums that alone use their noise are draws of their own."""
 
     def traced() -> Trace:
+        return texts_open(_traced)
+
+    def _traced() -> Trace:
         with shares_added():
             found = explore.trace(mechanism, data, params, limits, checks, log_repeats)
-        return with_own_draws(with_joint_sums(with_closed_forms(found)))
+        return with_own_draws(with_counted_keys(with_joint_sums(with_closed_forms(found))))
 
     def unordered() -> Trace:
         with orders_left_open():

@@ -6,9 +6,11 @@ import collections
 from typing import Any
 
 from dpest.errors import RandomTruth
+from dpest.lang.chosen import is_text
 from dpest.lang.dist import Dist
 from dpest.lang.kinds import converted
-from dpest.lang.one_text import left_random
+from dpest.lang.one_text import left_random, texts_of
+from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import OrderMatters, Shuffled, whole_list
 
@@ -46,6 +48,12 @@ class RandomCounter(collections.Counter[Any]):
         return how_often(key, self.counted)
 
 
+    def possible(self) -> tuple[str, ...]:
+        """Every text that may be among the values; refused where they are no texts."""
+        found = {text for x in self.counted for text in texts_of(x.node if isinstance(x, Dist) else x)}
+        return tuple(sorted(found, key=repr))  # as the keys of a dict in an output
+
+
 def _asks_for_the_keys(*_: Any, **__: Any) -> Any:
     raise RandomTruth("which values a counter of random ones holds is not known: ask how often each comes, counter[value]")
 
@@ -63,9 +71,10 @@ def _count(mapping: Any, iterable: Any, /) -> Any:
     """What `Counter(iterable)` calls."""
     if RUN.get() is None:
         return _COUNT(mapping, iterable)
-    if type(mapping) is collections.Counter and not mapping and left_random():
+    if type(mapping) is collections.Counter and not mapping and getattr(RUN.get(), "together", False):
         iterable = list(iterable)
-        if any(isinstance(x, Dist) for x in iterable):
+        random = [x.node for x in iterable if isinstance(x, Dist)]
+        if random and all(is_text(x) or has_listed_points(x) for x in random) and left_random():
             mapping.__class__ = RandomCounter
             mapping.counted = iterable
             return None

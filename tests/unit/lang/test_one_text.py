@@ -90,7 +90,8 @@ def _chosen(truths: list[str], rng: np.random.Generator) -> dict[str, int]:
 
 def test_a_dozen_people_are_no_path_for_each() -> None:
     r = dpest.estimate(_chosen, (["a"] * 12, ["b"] + ["a"] * 11), method="exact")
-    assert r.lower <= math.log(3) + 1e-15 and math.log(3) - 1e-15 <= r.upper  # all said "a": the one who is another said so
+    assert r.lower <= math.log(3) + 1e-15
+    assert math.log(3) - 1e-15 <= r.upper
     assert r.upper - r.lower < 1e-9
 
 
@@ -104,3 +105,38 @@ def test_texts_in_a_random_order_are_a_multiset() -> None:
     pair = ("aca", "bca")
     r = dpest.estimate(_shuffled, pair, method="exact")
     assert r.lower <= _loss(pair, _sorted_items) <= r.upper
+
+
+def _counter(truths: list[str]) -> Counter[str]:
+    return Counter([_pick(t) for t in truths])
+
+
+def _beside_another(truths: list[str]) -> tuple[int, Counter[str]]:
+    return len(truths), Counter(_pick(t) for t in truths)
+
+
+def _or_silent(truths: list[str]) -> Counter[str]:
+    return Counter(t if random.random() < 0.5 else "silent" for t in truths)
+
+
+@pytest.mark.parametrize("told", [_counter, _beside_another])
+def test_a_returned_counter_of_many_people(told: Callable[[list[str]], Any]) -> None:
+    """If all answers are "a", each of them was twice as likely as both others together, four times as likely as one."""
+    r = dpest.estimate(told, (["a"] * 10, ["b"] + ["a"] * 9), method="exact")
+    assert r.lower <= math.log(4) + 1e-15
+    assert math.log(4) - 1e-15 <= r.upper
+    assert r.upper - r.lower < 1e-9
+    assert "'b': 0" not in str(r.witness)  # a counter has no keys of what never came
+
+
+def test_keys_that_never_came_are_none() -> None:
+    few = ["a", "b", "a"]
+    with sides_kept(Sides.TOGETHER):
+        r = dpest.estimate(lambda truths: (0, _counter(truths)), (few, ["a", "b", "b"]), method="exact")
+    assert r.lower <= _loss(("aba", "abb"), _sorted_items) <= r.upper
+
+
+def test_an_answer_that_only_one_input_can_give() -> None:
+    assert dpest.estimate(_or_silent, (["a"] * 9, ["b"] + ["a"] * 8), method="exact").lower == math.inf
+    r = dpest.estimate(_or_silent, (["a"] * 9, ["a"] * 8 + ["silent"]), method="exact")
+    assert r.lower == math.inf  # nine times "a"
