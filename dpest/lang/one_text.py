@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, UnsupportedOperation
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError
 from dpest.lang import noise
 from dpest.lang.chosen import chosen
 from dpest.lang.logic import compare
@@ -71,9 +71,5 @@ def one_of_texts(items: Sequence[Any], weights: Sequence[float] | None) -> Any:
 
 
 def texts_of(node: Any) -> set[str]:
-    """The texts that a value may be; refused for what is none."""
-    if isinstance(node, Where):
-        return texts_of(node.yes) | texts_of(node.no)
-    if type(node) is not str:
-        raise UnsupportedOperation("which values a counter of random numbers holds is not known")
-    return {node}
+    """The texts that one of several may be."""
+    return texts_of(node.yes) | texts_of(node.no) if isinstance(node, Where) else {node}

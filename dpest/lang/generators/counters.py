@@ -10,7 +10,7 @@ from dpest.lang.chosen import is_text
 from dpest.lang.dist import Dist
 from dpest.lang.kinds import converted
 from dpest.lang.one_text import left_random, texts_of
-from dpest.lang.points import has_listed_points
+from dpest.lang.points import has_listed_points, listed_points, of_whole_numbers
 from dpest.lang.run import RUN
 from dpest.lang.shuffled import OrderMatters, Shuffled, whole_list
 
@@ -48,9 +48,9 @@ class RandomCounter(collections.Counter[Any]):
         return how_often(key, self.counted)
 
 
-    def possible(self) -> tuple[str, ...]:
-        """Every text that may be among the values; refused where they are no texts."""
-        found = {text for x in self.counted for text in texts_of(x.node if isinstance(x, Dist) else x)}
+    def possible(self) -> tuple[Any, ...]:
+        """Every text and whole number that may be among the values."""
+        found = {key for x in self.counted for key in _keys(x)}
         return tuple(sorted(found, key=repr))  # as the keys of a dict in an output
 
 
@@ -62,9 +62,22 @@ for _name in (*_OTHERS, "__len__", "__contains__", "__missing__"):
     setattr(RandomCounter, _name, _asks_for_the_keys)
 
 
+def _keys(x: Any) -> set[Any]:
+    if type(x) is not Dist:
+        return {x}
+    return texts_of(x.node) if is_text(x.node) else {int(k) for k in listed_points(x.node) or ()}
+
+
 def how_often(value: Any, items: list[Any]) -> Any:
     """How many of some values, of which some may be random, are equal to one."""
     return sum(converted(int, t) if isinstance(t, Dist) else int(bool(t)) for t in (x == value for x in items))
+
+
+def _may_be_key(x: Any) -> bool:
+    """Whether the keys that a value may be are known: texts, or whole numbers."""
+    if type(x) is Dist:
+        return is_text(x.node) or (of_whole_numbers(x.node) and has_listed_points(x.node))
+    return type(x) in (str, int)
 
 
 def _count(mapping: Any, iterable: Any, /) -> Any:
@@ -73,10 +86,9 @@ def _count(mapping: Any, iterable: Any, /) -> Any:
         return _COUNT(mapping, iterable)
     if type(mapping) is collections.Counter and not mapping and getattr(RUN.get(), "together", False):
         iterable = list(iterable)
-        random = [x.node for x in iterable if isinstance(x, Dist)]
-        if random and all(is_text(x) or has_listed_points(x) for x in random) and left_random():
+        if any(type(x) is Dist for x in iterable) and all(map(_may_be_key, iterable)) and left_random():
             mapping.__class__ = RandomCounter
-            mapping.counted = iterable
+            vars(mapping)["counted"] = iterable
             return None
     if type(iterable) is not list or not any(type(x) is Shuffled for x in iterable):
         return _COUNT(mapping, iterable)
