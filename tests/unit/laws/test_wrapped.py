@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from dpest.errors import BudgetExceeded
 from dpest.laws.continuous import Gumbel, Logistic
 from dpest.laws.discrete import Geometric, integers_law
-from dpest.laws.wrapped import WrappedTable, residues, wrapped
+from dpest.laws.wrapped import Wrapped, WrappedTable, residues, wrapped
 from dpest.numerics.rationals import exact
 
 
@@ -64,6 +65,25 @@ def _truth(base: str, scale: float, turn: float, place: float) -> float:
 
         reach = int(80 * scale / turn) + 2
         return float(mpmath.log(mpmath.fsum(density(k) for k in range(-reach, reach + 1))))
+
+
+@pytest.mark.parametrize(("scale", "fits"), [(10.0, True), (12.0, False)])
+def test_noise_that_goes_around_too_often_is_refused(scale: float, fits: bool) -> None:
+    """Of logistic noise, e^-720 of the mass lies beyond 720 scales on either side: 1440 scales of turns, 16000 at most."""
+    law = Wrapped(Logistic(scale), exact(1))
+    if fits:
+        assert math.exp(float(law.log_density(0.5))) == pytest.approx(1.0, abs=1e-9)  # so wide that it is uniform
+    else:
+        with pytest.raises(BudgetExceeded, match="goes around more than 16000 times"):
+            law.log_density(0.5)
+
+
+def test_narrow_noise_far_from_zero_goes_around_a_few_times() -> None:
+    base = SimpleNamespace(reach=lambda _: (1e6 - 3.0, 1e6 + 3.0), words=str)
+    turns = Wrapped(base, exact(-1))._turns  # type: ignore[arg-type]
+    assert turns[0] <= -1e6 - 4
+    assert turns[-1] >= -1e6 + 3
+    assert turns.size < 20
 
 
 @pytest.mark.parametrize("law", [Logistic(1.0), Gumbel(0.5)], ids=["logistic", "gumbel"])

@@ -67,6 +67,17 @@ def test_ratios_scatter_as_much_as_their_errors_say(p: float, q: float) -> None:
     assert np.std(ratios) == pytest.approx(np.mean(errors), rel=0.2)
 
 
+def test_the_error_of_a_ratio_is_that_of_two_frequencies() -> None:
+    """ln of a frequency h / n has the variance 1 / h - 1 / n, to first order."""
+    own = table([0.8, 0.2], [0.3, 0.7], 20_000)
+    side = conclude([own], 0.05, exhaustive=True).findings[0].sides[0]
+    ratios, errors = _points(own, side)
+    hits = side.bound
+    variance = (1 / hits.more - 1 / hits.of_more) + (1 / hits.fewer - 1 / hits.of_fewer)
+    assert ratios[0] == pytest.approx(math.log(hits.more / hits.of_more * hits.of_fewer / hits.fewer), rel=1e-12)
+    assert errors[0] == pytest.approx(math.sqrt(variance), rel=1e-12)
+
+
 def test_without_all_outcomes_there_is_no_upper_bound() -> None:
     assert concluded([0.75, 0.25], [0.25, 0.75], exhaustive=False).upper == math.inf
     assert concluded([0.5, 0.5, 0.0], [0.5, 0.5, 0.0]).upper == math.inf

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -174,6 +175,21 @@ def test_rounds_are_geometric(test: Callable[[], Any], chance: float, goes_on: b
 def test_other_tests_are_followed_round_by_round(test: Callable[[], Any]) -> None:
     with pytest.raises(Unusual):
         rounds(test, True)
+
+
+def test_a_geometric_law_is_taken_only_where_it_keeps_the_chance_to_go_on() -> None:
+    """It is told the chance of its end: 1 less that is the chance to go on, known to 1e-16 of 1 (oracle: fractions)."""
+    taken = []
+    for k in range(1, 60):
+        going = k * 3.1e-5
+        kept = abs(1 - Fraction(1.0 - going) - Fraction(going)) / Fraction(going) <= Fraction(1e-13)
+        taken.append(kept)
+        if kept:
+            assert rounds(lambda g=going: dpest.uniform(0, 1) < g, True) is not None
+        else:
+            with pytest.raises(Unusual):
+                rounds(lambda g=going: dpest.uniform(0, 1) < g, True)
+    assert 5 < sum(taken) < 55
 
 
 def test_a_value_from_outside_is_no_toss() -> None:

@@ -18,11 +18,13 @@ from dpest.lang.made_of import Steps
 from dpest.lang.nodes import Compare, Draw, Linear, Relation
 from dpest.laws.continuous import Laplace
 from dpest.numerics.rationals import exact
-from dpest.trace.images import _from_steps
+from dpest.trace.calls import call
+from dpest.trace.frames import in_while
+from dpest.trace.images import _from_steps, _to_steps
 from dpest.trace.masked import put_at, taken_at
 from dpest.trace.opened import _implied
 from dpest.trace.outcomes import outcomes
-from dpest.trace.sides import sides_of
+from dpest.trace.sides import reads, sides_of
 from dpest.trace.snapshot import Hidden, Snapshot
 from dpest.trace.stack import _moved
 
@@ -182,3 +184,64 @@ def test_the_quantile_function_of_laplace_noise_is_that_noise(factors: Sequence[
         return x + (a * np.sign(u)) * (b * np.log(1 - 2 * np.abs(u)))
 
     bracket(mechanism, 1 / abs(a * b), 1e-14)
+
+
+# -- code and its loops -------------------------------------------------------------------------------------------------
+
+
+LOOPS = ["while a:\n    b = c\nd = e", "while a:\n    while b:\n        c = d\n    e = f\ng = h", "for a in b:\n    c = d"]
+
+
+@pytest.mark.parametrize("text", LOOPS)
+def test_an_instruction_is_in_a_while_loop_from_where_it_begins_to_its_jump_back(text: str) -> None:
+    code = compile(text, "", "exec")
+    steps = list(dis.get_instructions(code))
+    spans = [(i.argval, i.offset) for i in steps if "BACKWARD" in i.opname]
+    for step in steps:
+        assert in_while(code, step.offset) == any(first <= step.offset <= last for first, last in spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("y = f(a) + b.c + g.h(d)", ("a", "d")),  # f, b and g are looked at where they are called or asked
+        ("y = m.f(a).z + k[i]", ("a", "i", "k")),
+        ("y = f(x)(w)", ("w", "x")),
+        ("y[i] = [f(u) + v for u in p]", ("i", "p", "v", "y")),
+        ("z = a\nz = z + b", ("a", "b")),
+    ],
+)
+def test_the_names_that_a_side_computes_with(text: str, found: tuple[str, ...]) -> None:
+    assert reads(ast.parse(text).body, {"z"}) == found
+
+
+class OfAuthor:
+    def drawn(self, x: int) -> Any:
+        return "many" if x + dpest.laplace(1.0) > 0 else "few"
+
+
+def test_a_method_of_the_author_is_called_as_its_function_is() -> None:
+    """A method on a run on stand-ins is what its function is there, bound to the same object."""
+    thing = OfAuthor()
+    changed = call(OfAuthor.drawn)
+    method = call(thing.drawn)
+    assert method.__self__ is thing
+    assert changed is not OfAuthor.drawn
+    assert method.__func__.__code__.co_code == changed.__code__.co_code
+
+
+@pytest.mark.parametrize("factor", [2, -3])
+@pytest.mark.parametrize("least", [False, True])
+def test_a_condition_on_a_draw_that_ends_between_two_steps_is_one_on_its_rounding(factor: int, least: bool) -> None:
+    draw, target = Draw(Laplace(1.0)), Draw(Laplace(1.0))
+    steps = Steps(draw, exact(factor), exact(1))
+    for edge in range(-4, 5):
+        bound = (exact(edge) - 1) / factor
+        ((node, c),), constant = (found := _to_steps(steps, least, bound, target)).terms, found.constant
+        assert node is target
+        for k in range(-199, 200, 2):  # never at the bound itself, which has probability 0
+            x = k / 64
+            held = x >= bound if least else x <= bound
+            assert (c * math.floor(factor * x + 1) + constant >= 0) == held
+    with pytest.raises(dpest.errors.ExactRefused):
+        _to_steps(steps, least, exact(1) / 7, target)

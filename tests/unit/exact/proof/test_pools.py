@@ -10,13 +10,18 @@ import functools
 import itertools
 import math
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import dpest
-from dpest.exact.proof.certificate import Certificate
+from dpest.exact.proof import pooling
+from dpest.exact.proof.adjacency import Box
+from dpest.exact.proof.certificate import Certificate, PairKind, ProofStep
+from dpest.exact.proof.regions import Region
 from dpest.exact.proof.upper import ProofQuestion, upper_side
+from dpest.numerics.rationals import exact
 
 
 def passes(queries: Any) -> Any:
@@ -111,6 +116,30 @@ def test_whole_and_one_sided_draws_are_not_bounded_by_rates() -> None:
         question = ProofQuestion(lambda q, z=noise: sum(1 for x in q if x + z(2.0) > 0) >= 2, {}, 3, "linf", 1.0, None)
         proof = upper_side(question).certificate
         assert proof is None or not any(step.pool for step in proof.steps)
+
+
+def test_regions_are_bounded_together_where_that_costs_less_than_the_dearest_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four regions of two outputs; pools of either output cost 2, and the bound is the largest cost of a step."""
+    regions = [Region(key, (), (), ()) for key in ("a", "a", "b", "b")]
+    case = PairKind(0, 0, Box("all move", ()))
+    asked = []
+
+    def cheapest(programs: Any, members: list[int], box: Any, most: Any, known: Any) -> Any:
+        asked.append((tuple(members), most))
+        return (SimpleNamespace(members=tuple(members)), exact(2)) if most > 2 else None
+
+    monkeypatch.setattr(pooling, "cheapest_pool", cheapest)
+
+    def bounded(*costs: int) -> tuple[Any, list[tuple[tuple[int, ...], Any]]]:
+        asked.clear()
+        steps = [ProofStep(0, k, k, {}, None, None, exact(c)) for k, c in enumerate(costs)]
+        found = pooling.pooled([regions], [case], steps, None)  # type: ignore[arg-type]
+        return found and sorted((s.source, s.cost) for s in found), asked.copy()
+
+    assert bounded(1, 3, 4, 1) == ([(0, 2), (2, 2)], [((2, 3), 4), ((0, 1), 3)])
+    # A bound that a pool does not lower stays what it is, and nothing that costs less matters beside it.
+    assert bounded(1, 1, 3, 1) == ([(0, 1), (1, 1), (2, 2)], [((2, 3), 3), ((0, 1), 1)])
+    assert bounded(2, 1, 1, 2) == (None, [((0, 1), 2)])
 
 
 def test_pools_that_overlap_are_refused() -> None:
