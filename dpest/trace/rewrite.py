@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Iterable
 
+from dpest.trace.arrivals import arrivals, as_one_draw
 from dpest.trace.counting import Climbing, Counting, climbing, counting, read_outside
 from dpest.trace.counts_written import added_at, count_as_sum
 from dpest.trace.loop_forms import PlainLoops
@@ -286,6 +287,12 @@ class _Writer(_Comparisons):
         climb = climbing(node)
         if climb is not None and climb.name not in self.fixed:
             return self._climbed(node, climb)
+        steps = arrivals(node, read_outside(self.whole, node))
+        if steps is not None and not self.fixed & {steps.name, steps.level}:
+            self.number[0] += 1
+            step = _Inside((), self.number).visit(copy.deepcopy(steps.step))
+            ends = [self.visit(copy.deepcopy(x)) for x in steps.ends]
+            return as_one_draw(steps, f"{RUNTIME}_steps_{self.number[0]}", step, self._loop(node), ends)
         return self._loop(node)
 
     def _climbed(self, node: ast.While, found: Climbing) -> list[ast.stmt]:

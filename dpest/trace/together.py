@@ -29,7 +29,7 @@ from dpest.lang.points import listed_points
 from dpest.lang.text import percent, text
 from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.rationals import Rational
-from dpest.trace import calls, counting
+from dpest.trace import arrivals, calls, counting
 from dpest.trace.calls import harmless
 from dpest.trace.masked import put_at, taken_at
 from dpest.trace.replay import UNBOUND, Replay, Unusual
@@ -39,7 +39,7 @@ from dpest.trace.standing import same_place
 __all__ = [
     "UNBOUND", "added_at", "append", "attribute", "both", "both_inside", "call", "calls_itself", "climbed", "compared",
     "condition", "container", "counted_from", "every", "every_inside", "negated", "one", "one_inside", "only_sum", "percent",
-    "pure", "put_at", "rounds", "some", "some_inside", "taken_at", "text", "unaffected", "values",
+    "pure", "put_at", "rounds", "some", "some_inside", "steps_until", "taken_at", "text", "unaffected", "values",
 ]  # fmt: skip
 
 Thunk = Callable[[], Any]
@@ -272,13 +272,22 @@ def _joined_inside(value: Any, others: Sequence[Thunk], goes_on: bool) -> Any:
 
 def rounds(test: Thunk, goes_on: bool) -> Any:
     """How many rounds a loop that only counts goes through, as one draw; None where it must be followed round by round."""
+    return _one_draw(lambda: counting.rounds(test, goes_on))
+
+
+def steps_until(*asked: Any) -> Any:
+    """How many steps of a product or a sum a loop takes, as one draw; None where it must be followed round by round."""
+    return _one_draw(lambda: arrivals.steps_until(*asked))
+
+
+def _one_draw(count: Thunk) -> Any:
     run: Any = RUN.get()
     if isinstance(run, Replay):
-        found = run.attempt(lambda: (counting.rounds(test, goes_on),))
+        found = run.attempt(lambda: (count(),))
         run.closed = run.closed or found is not None
         run.counted = run.counted or run.closed
         return None if found is None else found[0]
-    return counting.rounds(test, goes_on) if getattr(run, "together", False) else None
+    return count() if getattr(run, "together", False) else None
 
 
 def counted_from(function: Any, start: Any = 0) -> Any:
