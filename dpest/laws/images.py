@@ -248,7 +248,12 @@ class Moved(Continuous):
 
     @property
     def log_concave(self) -> bool:
-        return isinstance(self.law, Uniform) and self.function.kind in _CONCAVE
+        match self.law, self.function:
+            case Uniform(), _:
+                return self.function.kind in _CONCAVE
+            case Exponential(), Elementary(kind=Kind.POWER, parameter=p):  # ln f is -c y^(1/p) + (1/p - 1) ln y
+                return p is not None and 0 < p <= 1 and self.factor > 0 and self.offset >= 0
+        return False
 
     def log_cdf(self, y: npt.ArrayLike) -> Floats:
         return self.log_interval(-np.inf, y)

@@ -42,6 +42,7 @@ from dpest.lang.plain import Undetermined, evaluate, missing_draws
 from dpest.lang.spans import never_negative, reach
 from dpest.numerics.rationals import Rational
 from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, is_listed, pinned_draws, point, settled, side_taken
+from dpest.trace.coins import at_the_coin
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
 from dpest.trace.literal import Literal, smooth_literal
 from dpest.trace.nonlinear import known_product, nonlinear, with_laplace
@@ -136,6 +137,8 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
         return product_compared(relation, *value.terms[0], partial(decide, ask=ask))
     if (inside := both_sides(condition)) is not None:
         return _compared(inside, ask, became)
+    if (at_coin := at_the_coin(condition, partial(decide, ask=ask))) is not None:
+        return _compared(at_coin, ask, became) if isinstance(at_coin, Compare) else at_coin
     if relation is not Relation.EQ:
         if len(value.terms) > 1 and not value.constant and never_negative(value.terms, relation):
             some = any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms)

@@ -291,7 +291,8 @@ def _enclosed(t: _Table, e: _Edges) -> _Enclosed:
         # Where an end is not known, the line from the other side goes on.
         from_right = np.where(e.has_right & np.isfinite(after), g1 - fall * e.h, np.inf)
         from_left = np.where(e.has_left & np.isfinite(before), g0 + rise * e.h, np.inf)
-    e0, e1, lines = t.errors[:, e.i], t.errors[:, e.j], np.maximum(t.errors[:, e.before], t.errors[:, e.after])
+    errors = np.where(np.isfinite(t.logs), t.errors, 0.0)  # a place where nothing is known takes no part
+    e0, e1, lines = errors[:, e.i], errors[:, e.j], np.maximum(errors[:, e.before], errors[:, e.after])
     error = np.maximum.reduce([e0, e1, lines])
     error = np.where(np.isfinite(error), error, 0.0) * stretch
     both = known0 & known1

@@ -1,0 +1,86 @@
+"""Comparisons of a uniform draw with a function of other noise, as rejection samplers make: u < exp(-abs(y - x)) is log(u) < -abs(y - x).
+
+Such a draw is used once, to decide, and the noise inside the function is released. So the function goes to the side of the draw,
+and the noise keeps the form that it is released in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpest.lang.nodes import Compare, Draw, Function, Linear, Node, Quotient, Relation, combine, draws_of, linear, scaled
+from dpest.lang.spans import span
+from dpest.laws.continuous import Uniform
+from dpest.numerics.elementary import Elementary, Kind
+from dpest.numerics.rationals import ONE, Rational, exact, is_number
+from dpest.trace.parabolas import completed
+
+
+_INVERTED = Elementary(Kind.POWER, -ONE)
+
+
+@dataclass(frozen=True)
+class _Undoing:
+    """The inverse of a function that was on the other side."""
+
+    function: Elementary
+
+    def __call__(self, x: Any) -> Any:
+        return self.function.values(x)
+
+
+def at_the_coin(condition: Compare, decide: Callable[[Compare], bool]) -> Compare | bool | None:
+    """A comparison of one function with a uniform draw, without the function; None for other comparisons."""
+    value = condition.value
+    coins = [(n, c) for n, c in value.terms if _is_coin(n)]
+    if len(coins) != 1 or condition.relation is Relation.EQ:
+        return None
+    ((coin, factor),) = coins
+    rest = Linear(tuple((n, c) for n, c in value.terms if n is not coin), value.constant)
+    if isinstance(coin, Function):
+        rest = completed(rest) or rest
+    node, c = rest.terms[0] if len(rest.terms) == 1 else (None, factor)
+    if isinstance(node, Quotient) and is_number(node.left) and _is_positive(node.right):
+        node, c = Function(_INVERTED, node.right, _Undoing(_INVERTED)), c * exact(node.left)
+    if not isinstance(node, Function) or _shares(coin, node):
+        return None
+    return _moved(condition.relation, (node, c), Linear(((coin, factor),), rest.constant), decide)
+
+
+def _moved(
+    relation: Relation, term: tuple[Function, Rational], side: Linear, decide: Callable[[Compare], bool]
+) -> Compare | bool | None:
+    """c * f(a) + side >= 0 (or > 0) as a comparison of a with the inverse of f at the side."""
+    node, c = term
+    function = node.function
+    if function.kind is Kind.RECIPROCAL:
+        return None
+    bound, above = scaled(side, -1 / c), c > 0  # f(a) >= bound, or f(a) <= bound
+    (low, high), (least, most) = function.range, span(bound)
+    if low is not None and (least is None or least < low) and not decide(Compare(Relation.GT, Linear(bound.terms, bound.constant - low))):
+        return above
+    if high is not None and (most is None or most > high):
+        under = scaled(bound, -1)
+        if not decide(Compare(Relation.GT, Linear(under.terms, under.constant + high))):
+            return not above
+    inverse = function.inverse()
+    gap = combine(linear(node.value), linear(Function(inverse, bound, _Undoing(inverse))), -1)
+    return Compare(relation, gap if above == function.rising else scaled(gap, -1))
+
+
+def _is_coin(node: Node) -> bool:
+    """Whether a node is a uniform draw, or what a function that was moved has made of one."""
+    if isinstance(node, Function):
+        return isinstance(node.call, _Undoing)
+    return isinstance(node, Draw) and isinstance(node.law, Uniform) and node.origin is None and node.made_of is None
+
+
+def _shares(one: Node, other: Node) -> bool:
+    return bool({id(d) for d in draws_of(one)} & {id(d) for d in draws_of(other)})
+
+
+def _is_positive(node: Node) -> bool:
+    low, _ = span(node)
+    return low is not None and low > 0
