@@ -59,15 +59,17 @@ def _moved(
         return None
     bound, above = scaled(side, -1 / c), c > 0  # f(a) >= bound, or f(a) <= bound
     (low, high), (least, most) = function.range, span(bound)
-    if low is not None and (least is None or least < low) and not decide(Compare(Relation.GT, Linear(bound.terms, bound.constant - low))):
+    if low is not None and (least is None or least < low) and not decide(_above(bound, low)):
         return above
-    if high is not None and (most is None or most > high):
-        under = scaled(bound, -1)
-        if not decide(Compare(Relation.GT, Linear(under.terms, under.constant + high))):
-            return not above
+    if high is not None and (most is None or most > high) and not decide(_above(scaled(bound, -1), -high)):
+        return not above
     inverse = function.inverse()
     gap = combine(linear(node.value), linear(Function(inverse, bound, _Undoing(inverse))), -1)
     return Compare(relation, gap if above == function.rising else scaled(gap, -1))
+
+
+def _above(value: Linear, number: Rational) -> Compare:
+    return Compare(Relation.GT, Linear(value.terms, value.constant - number))
 
 
 def _is_coin(node: Node) -> bool:
