@@ -1,4 +1,4 @@
-"""Comparisons of a uniform draw with a function of other noise, as rejection samplers make: u < exp(-abs(y - x)) is log(u) < -abs(y - x).
+"""Comparisons of a uniform draw with a function of other noise, as rejection samplers make: u < exp(-abs(t)) is log(u) < -abs(t).
 
 Such a draw is used once, to decide, and the noise inside the function is released. So the function goes to the side of the draw,
 and the noise keeps the form that it is released in.
@@ -16,7 +16,6 @@ from dpest.laws.continuous import Uniform
 from dpest.numerics.elementary import Elementary, Kind
 from dpest.numerics.rationals import ONE, Rational, exact, is_number
 from dpest.trace.parabolas import completed
-
 
 _INVERTED = Elementary(Kind.POWER, -ONE)
 

@@ -123,22 +123,19 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
 def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     """Decides a comparison with zero; an extreme value is compared argument by argument."""
     relation, value = condition.relation, condition.value
-    plain = smooth_literal(relation, value)
-    if plain is not None:
+    if (plain := smooth_literal(relation, value)) is not None:
         return ask(plain)
     if len(value.terms) == 1 and isinstance(value.terms[0][0], Where):
         return _side_compared(condition, value.terms[0][0], value.terms[0][1], ask, became)
     if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient):
-        moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
-        if moved is not None:
+        if (moved := other_side(condition, *value.terms[0], partial(decide, ask=ask))) is not None:
             return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
     product = value.terms[0][0] if len(value.terms) == 1 and not value.constant else None
     if isinstance(product, Product) and known_product(product.left, product.right) is None:
         return product_compared(relation, *value.terms[0], partial(decide, ask=ask))
-    if (inside := both_sides(condition)) is not None:
-        return _compared(inside, ask, became)
-    if (at_coin := at_the_coin(condition, partial(decide, ask=ask))) is not None:
-        return _compared(at_coin, ask, became) if isinstance(at_coin, Compare) else at_coin
+    inside = both_sides(condition) or at_the_coin(condition, partial(decide, ask=ask))
+    if inside is not None:
+        return _compared(inside, ask, became) if isinstance(inside, Compare) else inside
     if relation is not Relation.EQ:
         if len(value.terms) > 1 and not value.constant and never_negative(value.terms, relation):
             some = any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms)

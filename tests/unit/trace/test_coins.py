@@ -1,4 +1,4 @@
-"""Rejection samplers that compare a uniform draw with a function of the noise they release, beside integrals of their densities."""
+"""Rejection samplers that compare a uniform draw with a function of the noise they release; integrals of their densities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def _ask(mechanism: Callable[..., object]) -> Result:
 
 
 def _holds(r: Result, truth: float) -> None:
-    assert r.lower <= truth + 1e-9 and truth <= r.upper + 1e-9
+    assert r.lower <= truth + 1e-9
+    assert truth <= r.upper + 1e-9
     assert r.upper - r.lower < 1e-6
 
 
