@@ -128,7 +128,8 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
     if len(value.terms) == 1 and isinstance(value.terms[0][0], Where):
         return _side_compared(condition, value.terms[0][0], value.terms[0][1], ask, became)
     if len(value.terms) == 1 and isinstance(value.terms[0][0], Function | Quotient):
-        if (moved := other_side(condition, *value.terms[0], partial(decide, ask=ask))) is not None:
+        moved = other_side(condition, *value.terms[0], partial(decide, ask=ask))
+        if moved is not None:
             return _compared(moved, ask, became) if isinstance(moved, Compare) else moved
     product = value.terms[0][0] if len(value.terms) == 1 and not value.constant else None
     if isinstance(product, Product) and known_product(product.left, product.right) is None:
@@ -138,8 +139,7 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
         return _compared(inside, ask, became) if isinstance(inside, Compare) else inside
     if relation is not Relation.EQ:
         if len(value.terms) > 1 and not value.constant and never_negative(value.terms, relation):
-            some = any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms)
-            return some == (relation is Relation.GT)
+            return any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms) == (relation is Relation.GT)
         for node, c in value.terms:
             if isinstance(node, Extreme):
                 return _extreme_compared(condition, node, c, ask, became)
