@@ -139,7 +139,8 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
         return _compared(inside, ask, became) if isinstance(inside, Compare) else inside
     if relation is not Relation.EQ:
         if len(value.terms) > 1 and not value.constant and never_negative(value.terms, relation):
-            return any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms) == (relation is Relation.GT)
+            some = any(_compared(Compare(Relation.GT, linear(n)), ask, became) for n, _ in value.terms)
+            return some == (relation is Relation.GT)
         for node, c in value.terms:
             if isinstance(node, Extreme):
                 return _extreme_compared(condition, node, c, ask, became)
@@ -169,8 +170,7 @@ def _extreme_compared(condition: Compare, node: Extreme, c: Rational, ask: Ask, 
         one = Compare(condition.relation, combine(rest, linear(v), c), condition.written)
         return _compared(one, ask, {**became, id(node): v})
 
-    some = (node.pick is Pick.MAX) == (c > 0)
-    return any(map(holds, node.values)) if some else all(map(holds, node.values))
+    return (any if (node.pick is Pick.MAX) == (c > 0) else all)(map(holds, node.values))
 
 
 # -- roundings ---------------------------------------------------------------------------------------------------------
