@@ -3,7 +3,8 @@
 X Y of two centred Gaussian draws is G - H with gamma draws of shape 1/2, since 4 X Y = (X + Y)^2 - (X - Y)^2; so is E cos(T) of
 an exponential draw and an angle over half turns, since cos(T) = cos(T/2)^2 - sin(T/2)^2. Two of either make Laplace noise.
 sqrt(2 E) X of an exponential and a Gaussian draw is Laplace noise by itself, and so is an exponential draw
-with a fair sign. All of it needs that nothing else uses the draws.
+with a fair sign. X / sqrt(C / k) is Student's t where C is chi-square noise, and X / Y is Cauchy noise. All of it needs that
+nothing else uses the draws.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Any
 
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.own_draws import outcomes_of, with_values
-from dpest.lang.nodes import Draw, Function, Linear, Node, Product, draws_of, linear
+from dpest.lang.nodes import Draw, Extreme, Function, Linear, Node, Product, Quotient, draws_of, is_node, linear
 from dpest.lang.points import listed_points
+from dpest.lang.spans import is_absolute
 from dpest.laws.continuous import Exponential, Gaussian, Laplace
 from dpest.laws.law import Law
-from dpest.laws.scipy_law import from_frozen
-from dpest.numerics.elementary import Kind
+from dpest.laws.scipy_law import ScipyContinuous, from_frozen
+from dpest.numerics.elementary import SQUARE, Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 from dpest.trace.explore import Path
 from dpest.trace.images import image_of
@@ -29,7 +31,7 @@ def with_products(path: Path) -> Path:
     """The path with draws of their own in place of such products."""
     found: dict[int, tuple[Node, Linear]] = {}
     for node in path.nodes:
-        laws = _form(node) if isinstance(node, Product) else None
+        laws = _form(node) if isinstance(node, Product) else _student(node) if isinstance(node, Quotient) else None
         if laws is not None:
             found[id(node)] = node, Linear(tuple((Draw(law), ONE * sign) for law, sign in laws), ZERO)
     return with_values(path, found)
@@ -53,6 +55,56 @@ def _form(node: Product) -> list[tuple[Law, int]] | None:
         size = None if scale is None else _fair_sign(other)
         if scale is not None and size is not None:
             return [(Laplace(scale * size), 1)]
+    return None
+
+
+def _student(node: Quotient) -> list[tuple[Law, int]] | None:
+    """Student's t for Gaussian noise over a root of chi-square noise; None for other quotients."""
+    import scipy.stats
+
+    top = _gaussian(node.left) if is_node(node.left) else None
+    bottom = None if top is None else _chi(node.right)
+    if top is None or bottom is None or set(draws_of(node.left)) & set(draws_of(node.right)):
+        return None
+    degrees, square = bottom
+    scale = top / math.sqrt(float(square * degrees))
+    frozen = scipy.stats.cauchy(scale=scale) if degrees == 1 else scipy.stats.t(float(degrees), scale=scale)
+    location, law = from_frozen(frozen)
+    assert exact(location) == 0
+    return [(law, 1)]
+
+
+def _chi(node: Any) -> tuple[Rational, Rational] | None:
+    """(k, s) for a value whose square is s times chi-square noise of k degrees of freedom."""
+    inner, c = _single(node) or (None, ZERO)
+    if isinstance(inner, Extreme) and is_absolute(inner):
+        inner = inner.values[0]
+    width = None if inner is None else _gaussian(inner)
+    if width is not None:
+        return ONE, (c * exact(width)) ** 2
+    if not isinstance(inner, Function) or inner.function.kind is not Kind.POWER or inner.function.parameter != ONE / 2:
+        return None
+    value = linear(inner.value)
+    parts = [None if value.constant else _chi_square(n, k) for n, k in value.terms]
+    known = [x for x in parts if x is not None]
+    apart = sum(len(draws_of(n)) for n, _ in value.terms) == len(draws_of(value))
+    if not known or len(known) < len(parts) or not apart or len({s for _, s in known}) > 1:
+        return None
+    return sum((k for k, _ in known), ZERO), known[0][1] * c * c
+
+
+def _chi_square(node: Any, c: Rational) -> tuple[Rational, Rational] | None:
+    """(k, s) for c times a node that is s times chi-square noise of k degrees of freedom."""
+    if isinstance(node, Function) and node.function == SQUARE:
+        found = _chi(node.value)
+        return None if found is None or found[0] != 1 else (ONE, found[1] * c)
+    match node:
+        case Draw(law=Exponential(b=b)):
+            return 2 * ONE, c * exact(b) / 2
+        case Draw(law=ScipyContinuous(name="chi2", shapes=(k,), spread=spread)):
+            return exact(k), c * exact(spread)
+        case Draw(law=ScipyContinuous(name="gamma" | "erlang", shapes=(k,), spread=spread)):
+            return 2 * exact(k), c * exact(spread) / 2
     return None
 
 
