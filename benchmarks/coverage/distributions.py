@@ -8,6 +8,7 @@ import secrets
 from statistics import NormalDist
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from scipy.stats import gennorm, laplace, norm, truncnorm
 
 from benchmarks.coverage.case import Case
@@ -80,6 +81,70 @@ def rare_release(count, rng: np.random.Generator, epsilon=1.0, delta=1e-30):
     return noisy if noisy > 1 + math.log(1 / delta) / epsilon else None
 
 
+def exponential_by_rejection(x, rng: np.random.Generator, epsilon=1.0):
+    """A point of [0, 1] with a density proportional to exp(-epsilon |y - x|)."""
+    while True:
+        y = rng.uniform(0, 1)
+        if rng.random() < math.exp(-epsilon * abs(y - x)):
+            return y
+
+
+def gaussian_by_rejection(x, low=0.0, high=4.0):
+    while True:
+        y = random.uniform(low, high)
+        if random.random() < math.exp(-((y - x) ** 2) / 2):
+            return y
+
+
+def student_by_hand(median, rng: np.random.Generator, smooth=1.0, degrees=3):
+    return median + smooth * rng.normal() / math.sqrt(rng.chisquare(degrees) / degrees)
+
+
+def cauchy_by_hand(median, rng: np.random.Generator, smooth=2.0):
+    return median + smooth * rng.standard_normal() / rng.standard_normal()
+
+
+def unit_gradient(gradient, rng: np.random.Generator, sigma=1.0):
+    noisy = np.array(gradient) + rng.normal(0, sigma, size=2)
+    return noisy / np.linalg.norm(noisy)
+
+
+def power_iteration_step(rows, rng: np.random.Generator, scale=2.0):
+    """One step towards the first principal component: noise on the sums, then a unit vector."""
+    x = np.array(rows, float)
+    v = np.ones(2) / math.sqrt(2)
+    w = x.T @ (x @ v) + rng.laplace(0, scale, size=2)
+    norm_of_w = math.sqrt(w[0] ** 2 + w[1] ** 2)
+    return (w[0] / norm_of_w, w[1] / norm_of_w)
+
+
+def _accepted():
+    """Densities exp(-|y - x|) on [0, 1] for x at 0 and at 1/2: the ratio is largest at the centres."""
+    totals = [1 - math.exp(-1), 2 * (1 - math.exp(-0.5))]
+    return max(abs(side * 0.5 + math.log(totals[0] / totals[1])) for side in (1, -1))
+
+
+def _bells():
+    """ln of the ratio of two Gaussian densities on [0, 4] is linear in y."""
+    masses = [norm.cdf(4 - x) - norm.cdf(-x) for x in (0, 1)]
+    return max(abs(norm.logpdf(y) - norm.logpdf(y - 1) - math.log(masses[0] / masses[1])) for y in (0.0, 4.0))
+
+
+def _direction():
+    """The density of the direction u of Gaussian noise around m is e^(-|m|^2 / 2) (1 + d Phi(d) / phi(d)) / 2 pi with d = u.m."""
+
+    def log_density(angle, m):
+        d = m[0] * math.cos(angle) + m[1] * math.sin(angle)
+        return math.log1p(d * norm.cdf(d) / norm.pdf(d)) - (m[0] ** 2 + m[1] ** 2) / 2
+
+    def less(angle):
+        return -abs(log_density(angle, (2.0, 1.0)) - log_density(angle, (2.5, 1.0)))
+
+    start = min((2 * math.pi * k / 720 for k in range(720)), key=less)
+    found = minimize_scalar(less, bounds=(start - 0.01, start + 0.01), method="bounded", options={"xatol": 1e-12})
+    return -float(found.fun)
+
+
 def _two_sided(t):
     """ln P(|z| > t sqrt(5)) for ten and eleven successes of twenty, by Laplace tails."""
     bound = t * math.sqrt(5)
@@ -124,4 +189,39 @@ CASES = (
     Case("generalised Gaussian, shape 1/2", "Liu 2019", generalised_gaussian, (0, 1), lambda: 0.5, "closed form"),
     Case("folded Laplace, as a class", "Holohan et al. 2018", folded_laplace, (3, 4), _folded, "closed form"),
     Case("count released where it is far above zero", "Korolova et al. 2009", rare_release, (1, 2), lambda: 1.0, "closed form"),
+    Case(
+        "exponential mechanism by rejection",
+        "McSherry and Talwar 2007",
+        exponential_by_rejection,
+        (0, 0.5),
+        _accepted,
+        "closed form",
+    ),
+    Case("truncated Gaussian by rejection", "Liu 2019", gaussian_by_rejection, (0, 1), _bells, "closed form"),
+    Case(
+        "Student noise by hand, smooth sensitivity",
+        "Nissim et al. 2007",
+        student_by_hand,
+        (3, 4),
+        lambda: 4 * math.asinh(1 / (2 * math.sqrt(3))),
+        "closed form",
+    ),
+    Case(
+        "Cauchy noise as a ratio, smooth sensitivity",
+        "Nissim et al. 2007",
+        cauchy_by_hand,
+        (3, 4),
+        lambda: 2 * math.asinh(1 / 4),
+        "closed form",
+    ),
+    Case("noisy gradient as a unit vector", "Cortés et al. 2016", unit_gradient, ([2, 1], [2.5, 1]), _direction, "closed form"),
+    # One row (1, 0) moves the first sum by sqrt(1/2), which shows in full along a ray near an axis.
+    Case(
+        "one noisy step of power iteration",
+        "Hardt and Price 2014",
+        power_iteration_step,
+        ([[1, 1], [2, 1]], [[1, 1], [2, 1], [1, 0]]),
+        lambda: math.sqrt(0.5) / 2,
+        "closed form",
+    ),
 )

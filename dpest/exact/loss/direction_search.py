@@ -85,7 +85,8 @@ class _DirectionSearch:
 
     def _sup(self, way: int, upper: float) -> Sup:
         b = self.best[way]
-        assert b.u is not None
+        if b.u is None:
+            raise ExactRefused("quotients of random values of which no direction was found that both inputs are known well at")
         assert self.p.shape is not None
         return Sup(b.value, b.lower, max(upper, b.value), self.p.shape.outputs(b.u), *b.logs)
 
@@ -161,7 +162,8 @@ class _DirectionSearch:
                 self._look(0.5 * (low + high)[np.argsort(-bound)[:32]])
             goals = np.array([b.value for b in self.best])[:, None]
             goals = goals if self.each else np.full((2, 1), goals.max())
-            wanted = (bounds > goals + np.maximum(_LEAST, _CLOSE * np.abs(goals))).any(axis=0)
+            known = np.where(np.isfinite(goals), goals, 0.0)
+            wanted = (bounds > goals + np.maximum(_LEAST, _CLOSE * np.abs(known))).any(axis=0)
             if turn == _ROUNDS - 1 or seen + 2 * int(wanted.sum()) > _MOST_BOXES:
                 wanted[:] = False
             uppers = np.maximum(uppers, bounds[:, ~wanted].max(axis=1, initial=-math.inf))

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from dpest.exact.loss.beside import Beside, never_zero, others_in, undone_beside
 from dpest.exact.loss.exponential_shares import in_differences
+from dpest.exact.loss.normed import Normed, in_directions
 from dpest.exact.loss.same_value import written_once
 from dpest.exact.loss.squares import in_squares_of_outputs
 from dpest.inputs.shown import show
@@ -51,7 +52,7 @@ class Layer:
         return float(self.factor) * x + float(self.constant)
 
 
-Taken: TypeAlias = tuple[Layer | Beside, ...]  # the outermost first
+Taken: TypeAlias = tuple[Layer | Beside | Normed, ...]  # the outermost first
 Layers: TypeAlias = dict[tuple[Any, int], Taken]  # by structure and position
 
 
@@ -87,7 +88,8 @@ def _all_taken(rows: list[list[Any]]) -> dict[int, Taken]:
             out[place] = (*out.get(place, ()), *found)
 
     places = range(len(rows[0]))
-    rows[:] = [in_differences(row) for row in rows]
+    rows[:], norms = in_directions([in_differences(row) for row in rows])
+    out.update((i, (layer,)) for i, layer in enumerate(norms))
     for place in places:
         replaced(place, *_peeled([row[place] for row in rows]))
     if len(places) > 1:
@@ -244,7 +246,7 @@ class Dressed:
         x = self.inside[place]
         text = x if isinstance(x, str) else show(x)
         for layer in self._around(place, since):
-            if isinstance(layer, Beside):
+            if isinstance(layer, Beside | Normed):
                 text = layer.words(text, partial(self._seen, dict(layer.since), self.text))
             else:
                 text = layer.words(text)
@@ -255,13 +257,13 @@ class Dressed:
         x = self.inside[place]
         value = float(x) if is_number(x) else math.nan
         for layer in self._around(place, since):
-            if isinstance(layer, Beside):
+            if isinstance(layer, Beside | Normed):
                 value = layer.value(value, partial(self._seen, dict(layer.since), self.value))
             else:
                 value = layer.value(value)
         return value
 
-    def _around(self, place: int, since: int) -> Iterator[Layer | Beside]:
+    def _around(self, place: int, since: int) -> Iterator[Layer | Beside | Normed]:
         """The layers around what is inside, the innermost first."""
         number = not isinstance(self.inside[place], str)
         return (x for x in reversed(self.layers.get(place, ())[since:]) if not (number and x.apart))
