@@ -96,6 +96,13 @@ def gaussian_by_rejection(x, low=0.0, high=4.0):
             return y
 
 
+def logistic_acceptance(x, rng: np.random.Generator, scale=2.0):
+    while True:
+        noise = rng.laplace(0, scale)
+        if rng.random() < 1 / (1 + math.exp(-noise)):
+            return x + noise
+
+
 def student_by_hand(median, rng: np.random.Generator, smooth=1.0, degrees=3):
     return median + smooth * rng.normal() / math.sqrt(rng.chisquare(degrees) / degrees)
 
@@ -198,6 +205,8 @@ CASES = (
         "closed form",
     ),
     Case("truncated Gaussian by rejection", "Liu 2019", gaussian_by_rejection, (0, 1), _bells, "closed form"),
+    # The density falls by e^(-t / 2) upwards and by e^(-3 t / 2) downwards.
+    Case("Laplace proposals, logistic acceptance", "von Neumann 1951", logistic_acceptance, (0, 1), lambda: 1.5, "closed form"),
     Case(
         "Student noise by hand, smooth sensitivity",
         "Nissim et al. 2007",

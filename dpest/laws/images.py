@@ -252,7 +252,7 @@ class Moved(Continuous):
             case Uniform(), _:
                 return self.function.kind in _CONCAVE
             case Exponential(), Elementary(kind=Kind.POWER, parameter=p):  # ln f is -c y^(1/p) + (1/p - 1) ln y
-                return p is not None and 0 < p <= 1 and self.factor > 0 and self.offset >= 0
+                return p is not None and 0 < p <= 1 and self.factor > 0
         return False
 
     def log_cdf(self, y: npt.ArrayLike) -> Floats:

@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from dpest.lang.dist import Dist
-from dpest.lang.generators.places import names_in
+from dpest.lang.generators.places import globals_in
 from dpest.lang.points import plain_point
 from dpest.trace.liveness import is_live, is_read
 from dpest.trace.snapshot import named
@@ -55,7 +55,7 @@ def variables_and(frame: FrameType, held: frozenset[str]) -> dict[str, Any]:
 
 
 def _shared(frame: FrameType) -> dict[str, Any]:
-    return named(frame.f_globals, names_in(frame.f_code))
+    return named(frame.f_globals, globals_in(frame.f_code))
 
 
 @lru_cache(maxsize=4096)

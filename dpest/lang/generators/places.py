@@ -147,6 +147,15 @@ def names_in(code: types.CodeType) -> frozenset[str]:
     return frozenset(name for each in codes(code) for name in each.co_names)
 
 
+_GLOBAL = frozenset({"LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_NAME"})
+
+
+@functools.lru_cache(_MOST_LOOKED_AT)
+def globals_in(code: types.CodeType) -> frozenset[str]:
+    """The names that a function and those inside it look up outside: not those of attributes, as in `rng.laplace`."""
+    return frozenset(s.argval for each in codes(code) for s in dis.get_instructions(each) if s.opname in _GLOBAL)
+
+
 def _converts(x: types.FunctionType, name: str) -> bool:
     """Whether a function calls a built-in type by its name, and does not ask whether something is that very type."""
     held = x.__globals__.get(name)

@@ -12,6 +12,8 @@ from scipy import integrate, stats
 import dpest
 from dpest.results.result import Result
 
+laplace = stats.laplace  # no part of what a mechanism sees that says `rng.laplace`
+
 
 def _ask(mechanism: Callable[..., object]) -> Result:
     return dpest.estimate(mechanism, (0.0, 0.5), method="exact", progress=False)
@@ -99,6 +101,17 @@ def test_a_logistic_chance_accepts_noise_that_is_released() -> None:
 
     # The density is e^-|t| / (1 + e^-t): far out it falls by e^-t upwards and by e^-2t downwards, and the slope is never steeper.
     _holds(_ask(mechanism), 1.0)
+
+
+def test_huber_noise_in_one_expression() -> None:
+    def mechanism(x, rng: np.random.Generator):
+        while True:
+            z = rng.laplace()
+            accept = math.exp(-0.5) if abs(z) > 1 else np.exp(-0.5 * z * z + abs(z) - 1.0)
+            if rng.random() < accept:
+                return x + z
+
+    _holds(_ask(mechanism), 0.5)
 
 
 def test_huber_noise() -> None:
