@@ -40,12 +40,17 @@ def at_the_coin(condition: Compare, decide: Callable[[Compare], bool]) -> Compar
     rest = Linear(tuple((n, c) for n, c in value.terms if n is not coin), value.constant)
     if isinstance(coin, Function):
         rest = completed(rest) or rest
-    node, c = rest.terms[0] if len(rest.terms) == 1 else (None, factor)
-    if isinstance(node, Quotient) and is_number(node.left) and _is_positive(node.right):
-        node, c = Function(_INVERTED, node.right, _Undoing(_INVERTED)), c * exact(node.left)
-    if not isinstance(node, Function) or _shares(coin, node):
+    term = _function(*rest.terms[0]) if len(rest.terms) == 1 else None
+    if term is None or _shares(coin, term[0]):
         return None
-    return _moved(condition.relation, (node, c), Linear(((coin, factor),), rest.constant), decide)
+    return _moved(condition.relation, term, Linear(((coin, factor),), rest.constant), decide)
+
+
+def _function(node: Node, c: Rational) -> tuple[Function, Rational] | None:
+    """A multiple of a function, or of one over a positive value; None for others."""
+    if isinstance(node, Quotient) and is_number(node.left) and _is_positive(node.right):
+        return Function(_INVERTED, node.right, _Undoing(_INVERTED)), c * exact(node.left)
+    return (node, c) if isinstance(node, Function) else None
 
 
 def _moved(
@@ -56,7 +61,7 @@ def _moved(
     function = node.function
     if function.kind is Kind.RECIPROCAL:
         return None
-    bound, above = scaled(side, -1 / c), c > 0  # f(a) >= bound, or f(a) <= bound
+    bound, above = scaled(side, -1 / c), bool(c > 0)  # f(a) >= bound, or f(a) <= bound
     (low, high), (least, most) = function.range, span(bound)
     if low is not None and (least is None or least < low) and not decide(_above(bound, low)):
         return above

@@ -26,7 +26,11 @@ from dpest.numerics.elementary import SQUARE, Kind
 from dpest.numerics.rationals import ONE, Rational
 
 _NormForm = tuple[str, tuple[Rational, ...]]  # the norm, and what each coordinate is multiplied by
-_NORMS = {"euclidean": lambda v: math.hypot(*v), "largest": lambda v: max(map(abs, v)), "sum": lambda v: sum(map(abs, v))}
+_NORMS: dict[str, Callable[[Sequence[float]], float]] = {
+    "euclidean": lambda v: math.hypot(*v),
+    "largest": lambda v: max(map(abs, v)),
+    "sum": lambda v: sum(map(abs, v)),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Normed:
         """The coordinate."""
         seen = [x if i == self.place else outputs(i) for i in range(self.count)]
         ray = [*seen[:-1], 1.0]
-        return float(self.factor) * seen[-1] * ray[self.place] / float(_NORMS[self.norm](ray))
+        return float(self.factor) * seen[-1] * ray[self.place] / _NORMS[self.norm](ray)
 
 
 def in_directions(rows: list[list[Any]]) -> tuple[list[list[Any]], list[Normed]]:
