@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.coverage import (
+    answers,
     arrays,
     broken,
     clipped,
@@ -58,6 +59,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "In notebooks": notebooks.CASES,
     "Tables": tables.CASES,
     "Walks, sweeps and searches": walks.CASES,
+    "Answers, rankings and waiting times": answers.CASES,
     "Broken on purpose": broken.CASES,
 }
 
