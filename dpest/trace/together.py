@@ -396,5 +396,5 @@ def _merged(node: Node, a: Any, b: Any) -> Any:
     if not all(is_node(v) or isinstance(v, int | float) for v in (x, y)):
         raise Unusual
     if type(x) is type(y) and not is_node(x) and x == y:
-        return a
+        return x
     return wrap(chosen(node, x, y))

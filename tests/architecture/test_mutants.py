@@ -68,3 +68,11 @@ def test_a_sample_is_the_same_each_time_and_nested(modules: tuple[ModuleType, Mo
     assert len(few) == 4
     assert few < more
     assert {m.key for m in modules[1].sampled(found, 4, seed=2)} != few
+
+
+def test_reasons_are_about_functions_that_exist(modules: tuple[ModuleType, ModuleType]) -> None:
+    import mutant_page
+
+    reasons = mutant_page.read_reasons(ROOT / "benchmarks" / "mutants_reasons.toml")
+    assert len(reasons) > 100
+    assert {key.partition(":")[0] for key in reasons} <= set(modules[0].MODULES)

@@ -14,7 +14,9 @@ from scipy.stats import binom
 import dpest
 from dpest.run.streams import stream
 from dpest.sampling.audit_witness import AuditWitness
+from dpest.sampling.bounds import common_noise
 from dpest.sampling.bounds.common_noise import Blocks, Prospect, epsilon_lower_common, p_value_common, strays
+from dpest.sampling.bounds.dependence import Unit
 from dpest.sampling.runs.step import CallByCall
 
 RNG = np.random.default_rng(17)
@@ -194,3 +196,23 @@ def test_a_mechanism_that_cannot_be_seeded_is_bounded_on_independent_samples() -
     result = dpest.audit(unseeded, ([0.0], [1.0]), samples=3000, seed=4)
     assert result.witness.stake is None
     assert result.witness.counts.blocks is None
+
+
+def test_what_strays_may_add_is_bounded_at_the_outer_ends_of_both_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fewer hits under the first input and the more under the second, the more may r B - A exceed what was seen."""
+    asked: list[tuple[Any, ...]] = []
+
+    def noted(*given: Any) -> float:
+        asked.append(given)
+        return 0.5
+
+    monkeypatch.setattr(common_noise, "strays", noted)
+    blocks = Blocks.of(4, np.array([2, 3, 1] * 50), np.array([1, 0, 1] * 50))
+    found = common_noise._due(blocks, 0.25, 0.05, 1e-3, 1.5, Unit.RUNS)
+    ((size, stake, ratio, p, other, delta),) = asked
+    assert (size, stake, ratio, delta) == (4, 0.25, 1.5, 1e-3)
+    assert p < 300 / 600 < p + 0.2
+    assert other - 0.2 < 100 / 600 < other
+    # The chance of an error is shared: a little of it goes to the two ends.
+    assert -math.log(0.05) + 150 * math.log(1.5) < found < -math.log(0.04) + 150 * math.log(1.5)
+    assert common_noise._due(blocks, 0.25, 0.05, 1e-3, 1.5, Unit.BLOCKS) == pytest.approx(-math.log(0.05))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import itertools
 import math
 import operator
 import random
@@ -14,19 +15,24 @@ import numpy as np
 import pytest
 
 import dpest
+from dpest.lang.dist import Dist, unwrap
 from dpest.lang.made_of import Steps
-from dpest.lang.nodes import Compare, Draw, Linear, Relation
+from dpest.lang.nodes import Compare, Draw, Linear, Relation, ancestors
+from dpest.lang.plain import evaluate
 from dpest.laws.continuous import Laplace
 from dpest.numerics.rationals import exact
 from dpest.trace.calls import call
 from dpest.trace.frames import in_while
-from dpest.trace.images import _from_steps, _to_steps
+from dpest.trace.images import _from_steps, _to_steps, has_images
+from dpest.trace.literal import Literal
 from dpest.trace.masked import put_at, taken_at
 from dpest.trace.opened import _implied
 from dpest.trace.outcomes import outcomes
+from dpest.trace.replay import _same
 from dpest.trace.sides import reads, sides_of
 from dpest.trace.snapshot import Hidden, Snapshot
 from dpest.trace.stack import _moved
+from dpest.trace.together import _merged
 
 HOLDS: dict[Relation, Callable[[Any, Any], bool]] = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
 
@@ -245,3 +251,48 @@ def test_a_condition_on_a_draw_that_ends_between_two_steps_is_one_on_its_roundin
             assert (c * math.floor(factor * x + 1) + constant >= 0) == held
     with pytest.raises(dpest.errors.ExactRefused):
         _to_steps(steps, least, exact(1) / 7, target)
+
+
+# -- two sides, two outputs ---------------------------------------------------------------------------------------------
+
+
+def test_a_value_for_both_sides_is_that_of_the_side_that_is_taken() -> None:
+    """At each sign of two draws; a truth value from one side may be plain on the other, or the condition itself."""
+    one, other = Draw(Laplace(1.0)), Draw(Laplace(1.0))
+    test, inner = (Compare(Relation.GE, Linear(((d, exact(1)),), exact(0))) for d in (one, other))
+    sides: list[Any] = [True, False, 3, 2.5, Dist(test), Dist(inner), Dist(other)]
+    for a, b in itertools.product(sides, repeat=2):
+        merged = _merged(test, a, b)
+        for x, y in itertools.product((-1.5, 1.5), repeat=2):
+            known = {id(one): x, id(other): y}
+            taken = a if x >= 0 else b
+            wanted, found = (evaluate(unwrap(v), known) for v in (taken, merged))
+            assert found == wanted
+            if {type(unwrap(v)) for v in (a, b)} <= {bool, Compare}:
+                assert type(found) is bool
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "same"),
+    [
+        (np.array([1, 2]), np.array([1, 2]), True),
+        (np.array([1, 2]), np.array([1, 3]), False),
+        (np.array([1, 2]), np.array([[1, 2]]), False),
+        (math.nan, math.nan, True),
+        (math.nan, 1.0, False),
+        (1, 1.0, True),
+        ("a", "b", False),
+    ],
+)
+def test_outputs_that_are_no_random_values_are_the_same_where_they_are_equal(x: Any, y: Any, same: bool) -> None:
+    assert _same(x, y, {}) == same
+
+
+def test_whether_a_function_of_a_draw_takes_part() -> None:
+    plain = Draw(Laplace(1.0))
+    rounded = next(d for d in ancestors(np.exp(dpest.Dist(plain)).node) if d is not plain)
+    made = Draw(Laplace(1.0), origin=Steps(plain, exact(1), exact(0)))
+    for draw, taken in ((plain, False), (made, True)):
+        literal, value = Literal(((draw, exact(1)),), exact(0)), Linear(((draw, exact(1)),), exact(0))
+        assert has_images([literal]) == has_images([], [value]) == taken
+    assert not has_images([], [Linear(((rounded, exact(1)),), exact(0))])
