@@ -45,6 +45,12 @@ def gini_impurity(counts, rng: np.random.Generator, epsilon=1.0):
     return 1 - sum((x / n) ** 2 for x in c)
 
 
+def chi_square_two_by_two(table, rng: np.random.Generator, epsilon=1.0, least=0.5):
+    a, b, c, d = (max(count + rng.laplace(0, 1 / epsilon), least) for count in table)
+    n = a + b + c + d
+    return n * (a * d - b * c) ** 2 / ((a + b) * (c + d) * (a + c) * (b + d))
+
+
 def children_scaled(counts, rng: np.random.Generator, b=1.0):
     total = max(sum(counts) + rng.laplace(0, b), 0.0)
     kids = np.maximum(np.array(counts) + rng.laplace(0, b, size=2), 0.0)
@@ -254,6 +260,14 @@ CASES = (
     Case("chi-square statistic", "Gaboardi et al. 2016", chi_square_statistic, ([5, 4, 3], [6, 4, 3]), lambda: 1.0, _WHOLE),
     Case("F1 score", _PAPER, f1_score, ([4, 2, 1], [3, 2, 1]), lambda: 1.0, _WHOLE),
     Case("Gini impurity", "Friedman and Schuster 2010", gini_impurity, ([4, 2], [3, 2]), lambda: 1.0, _WHOLE),
+    Case(
+        "chi-square of two by two counts",
+        "Gaboardi et al. 2016",
+        chi_square_two_by_two,
+        ([8, 3, 2, 7], [9, 3, 2, 7]),
+        lambda: 1.0,
+        _WHOLE,
+    ),
     Case("children scaled to their total", "Cormode et al. 2012", children_scaled, ([1.0, 3.0], [2.0, 3.0]), lambda: 2.0, _WHOLE),
     Case("product of two noisy numbers", _PAPER, revenue, ((2.0, 3.0), (2.0, 4.0)), lambda: 1.0, _WHOLE),
     Case(

@@ -61,6 +61,8 @@ def settled_value(x: Any, run: CaseRun) -> Any:
 
 def is_positive(x: Any, run: CaseRun) -> bool | None:
     """Whether a value with a density is positive, in the case that the run decides for; None where that is not known."""
+    if _is_above_zero(x, run):  # a question would split the case
+        return True
     match x:
         case Product(left=left, right=right) | Quotient(left=left, right=right) if is_node(left):  # a number over a value: below
             signs = is_positive(left, run), is_positive(right, run)
@@ -70,7 +72,7 @@ def is_positive(x: Any, run: CaseRun) -> bool | None:
             return None if inner is None else inner == bool(c > 0)
         case Draw() | Linear() if all(isinstance(n, Draw) for n, _ in linear(x).terms):
             return decide(compare(Relation.GT, x, 0), run)
-    return True if _is_above_zero(x, run) else None
+    return None
 
 
 def _is_above_zero(x: Any, run: CaseRun) -> bool:
