@@ -24,8 +24,10 @@ from dpest.numerics.effort import limited_effort
 from dpest.results import Direction, Evidence, PairResult, Result, Witness
 from dpest.run.settings import Sides, keeping_sides, sides_kept
 from dpest.trace.against_program import FEWER_RUNS, LEAST_RUNS, SECONDS, Checks
+from dpest.trace.coins import functions_kept
 from dpest.trace.execute import is_rewritten
 from dpest.trace.explore import Trace
+from dpest.trace.images import TwoForms
 from dpest.trace.limits import LIMITS, Limits
 
 # Evaluations of integrands for one pair: about half a minute on one core, and a hundred times what the gallery needs.
@@ -135,6 +137,18 @@ def collector_paused() -> Iterator[None]:
 
 
 def _estimate(
+    mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], limits: Limits, seen: list[Trace]
+) -> Result:
+    """The answer with functions beside uniform draws where they serve: a sampler releases the noise, others the uniform draw."""
+    try:
+        return _estimated(mechanism, pairs, params, limits, seen)
+    except TwoForms as refusal:
+        with suppress(ExactRefused, MechanismError), functions_kept():
+            return _estimated(mechanism, pairs, params, limits, seen)
+        raise refusal
+
+
+def _estimated(
     mechanism: Callable[..., Any], pairs: Sequence[Pair], params: Mapping[str, Any], limits: Limits, seen: list[Trace]
 ) -> Result:
     start = time.perf_counter()

@@ -7,6 +7,7 @@ and the noise keeps the form that it is released in.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,18 @@ from dpest.lang.spans import span
 from dpest.laws.continuous import Uniform
 from dpest.numerics.elementary import Elementary, Kind
 from dpest.numerics.rationals import ONE, Rational, exact, is_number
+from dpest.numerics.setting import Setting
 from dpest.trace.parabolas import completed
 
 _INVERTED = Elementary(Kind.POWER, -ONE)
+
+
+_KEPT: ContextVar[bool] = ContextVar("dpest_functions_kept", default=False)
+
+
+def functions_kept() -> Setting[bool]:
+    """Inside the block, functions stay where they are written: the uniform draw may be what is released."""
+    return Setting(_KEPT, True)
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class _Undoing:
 
 def at_the_coin(condition: Compare, decide: Callable[[Compare], bool]) -> Compare | bool | None:
     """A comparison of one function with a uniform draw, without the function; None for other comparisons."""
+    if _KEPT.get():
+        return None
     value = condition.value
     coins = [(n, c) for n, c in value.terms if _is_coin(n)]
     if len(coins) != 1 or condition.relation is Relation.EQ:

@@ -46,6 +46,10 @@ def _image(draw: Draw, factor: Rational, offset: Rational, function: Elementary)
 _BESIDE = "noise that another value is made of (a Gaussian one, a remainder) is used beside it"
 
 
+class TwoForms(ExactRefused):
+    """One draw is needed both as it is and as a function of it."""
+
+
 class Impossible(Exception):
     """Conditions on one draw that cannot hold together."""
 
@@ -67,7 +71,7 @@ def unified(literals: Sequence[Literal], values: Sequence[Linear] = ()) -> tuple
     form: dict[Any, Draw] = {}
     for d in used:
         if form.setdefault(_key(d), d) is not d:
-            raise ExactRefused(
+            raise TwoForms(
                 f"one draw is used in two forms that are added to or compared with others: {d.law.words()} and "
                 f"{form[_key(d)].law.words()}"
             )

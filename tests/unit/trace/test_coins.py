@@ -133,3 +133,20 @@ def test_gaussian_noise_from_exponential_noise() -> None:
                 return x + rng.choice([-1, 1]) * e > 1
 
     _holds(_ask(mechanism), math.log(stats.norm.sf(0.5) / stats.norm.sf(1.0)))
+
+
+def test_the_uniform_draw_may_be_what_is_released() -> None:
+    def mechanism(x, rng: np.random.Generator):
+        y = rng.uniform(0, 1)
+        return y if y < math.exp(-abs(x + rng.laplace())) else None
+
+    def density(y: float, x: float) -> float:
+        """The probability that x + noise lies within -ln(y) of zero."""
+        far = -math.log(y)
+        return float(stats.laplace.cdf(far - x) - stats.laplace.cdf(-far - x))
+
+    r = dpest.estimate(mechanism, (0.0, 1.0), method="exact", progress=False)
+    reached = max(abs(math.log(density(y, 0.0) / density(y, 1.0))) for y in np.linspace(0.01, 0.99999, 1000))
+    assert reached <= r.upper + 1e-12
+    assert r.lower <= 1.0 + 1e-12  # the loss of the noisy value
+    assert reached - 1e-4 <= r.lower
