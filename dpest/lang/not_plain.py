@@ -130,6 +130,8 @@ class NotPlain:
         return self
 
     def __float__(self) -> float:
+        if _is_stored(sys._getframe(1)) and not self._is_listed():
+            self._plain("an element of an array of floats, which holds plain ones")  # a fork for each of endlessly many otherwise
         number = self._point()
         if number is None:
             number = self._plain("a plain float (math.gamma and its like need one; exp, log, sqrt, tanh are understood)")
