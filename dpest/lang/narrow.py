@@ -82,12 +82,12 @@ def check_stored(x: Any, dtype: np.dtype[Any] | None) -> None:
 
 def check_float(x: Any) -> None:
     """Refuses float(k) of a whole number that is known to go beyond 2**53, where doubles have gaps."""
-    if is_integral(x) and any(MOST_EXACT < abs(end) < math.inf for end in reach(x, _ends)):
+    if is_integral(x) and any(MOST_EXACT < abs(end) < math.inf for end in reach(x, _ends, rare=_FAR)):
         raise UnsupportedOperation("float() of a random whole number beyond 2**53, which doubles may round: leave it whole")
 
 
 def _between(x: Any, low: int, high: int) -> bool:
-    least, most = reach(x, _ends)
+    least, most = reach(x, _ends, rare=_FAR)
     return low <= least and most <= high
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -25,6 +26,7 @@ from dpest.lang.nodes import (
     is_node,
     linear,
 )
+from dpest.laws.continuous import Uniform
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary, Kind, TooFar
 from dpest.numerics.ranges import ANYTHING, Range, ends, floats, hull, largest_of, product, smallest_of, total
@@ -37,19 +39,24 @@ def _support(law: Law) -> tuple[float, float]:
     return law.support
 
 
-def reach(node: Any, of_draw: DrawEnds = _support) -> tuple[float, float]:
+def reach(node: Any, of_draw: DrawEnds = _support, *, rare: float | None = None) -> tuple[float, float]:
     """Two numbers between which a value lies as the program computes it."""
-    return floats(span(node, of_draw))
+    return floats(span(node, of_draw, rare=rare))
 
 
-def span(node: Any, of_draw: DrawEnds = _support, *, off: int = 1) -> Range:
+def span(node: Any, of_draw: DrawEnds = _support, *, off: int = 1, rare: float | None = None) -> Range:
     """An interval that holds every value of a node.
 
-    A rounded number may be `off` by one: next to a half or a whole number the program's own arithmetic decides.
+    A rounded number may be `off` by one: next to a half or a whole number the program's own arithmetic decides. `rare` is ln of a
+    probability that does not count; logarithms of uniform noise are then bounded, and infinite numbers left out.
     """
 
     def value(x: Node, found: Mapping[int, Range]) -> Range:
-        return _of_node(x, lambda y: found[id(y)] if is_node(y) else _of_number(y), of_draw, off)
+        def at(y: Any) -> Range:
+            return found[id(y)] if is_node(y) else _of_number(y)
+
+        known = _of_node(x, at, of_draw, off)
+        return known if rare is None else _but_for(rare, x, known, at)
 
     return folded(node, lambda x: filter(is_node, children(x)), value) if is_node(node) else _of_number(node)
 
@@ -133,6 +140,51 @@ def _image(function: Elementary, inner: Range) -> Range:
         return ANYTHING
     ends = [_at(function, x, side) for side, x in enumerate(inner)]
     return (ends[0], ends[1]) if function.rising else (ends[1], ends[0])
+
+
+_LOGARITHMS = (Kind.LOG, Kind.LOG1P, Kind.LOGIT, Kind.FOLDED_LOG)
+_NARROWEST, _SPARE = 1e-9, 50.0  # of uniform noise, which is nearer than e^-t to a number with a probability of at most 2e9 e^-t
+
+
+def _but_for(rare: float, node: Node, known: Range, at: Callable[[Any], Range]) -> Range:
+    """Where a value lies, but for what is rare and for infinite numbers, which code puts where a logarithm is not defined."""
+    match node:
+        case Where(yes=yes, no=no):
+            finite = [at(x) for x in (yes, no) if not _is_infinite(x)]
+            return hull(finite) if finite else known
+        # Uniform noise is as near as e^-t to an end of the domain with a probability of about e^-t.
+        case Function(function=function, value=value) if function.kind in _LOGARITHMS and _width(value) >= _NARROWEST:
+            base = function.parameter
+            far = exact(math.ceil((_SPARE - rare) / (1.0 if base is None else abs(math.log(base)))))
+            low, high = known
+            return -far if low is None else low, far if high is None else high
+    return known
+
+
+def _is_infinite(x: Any) -> bool:
+    """Whether a value is infinite or NaN whatever the draws are."""
+    return _is_infinite(x.yes) and _is_infinite(x.no) if isinstance(x, Where) else not (is_node(x) or math.isfinite(x))
+
+
+def _width(node: Any) -> float:
+    """How wide uniform noise is that is scaled and moved, also with another sign in some cases; 0 for other values."""
+    if is_absolute(node):
+        return _width(node.values[0])
+    match node:
+        case Draw(law=Uniform() as law):
+            return law.scale
+        case Linear(terms=((inner, factor),)):
+            return float(abs(factor)) * _width(inner)
+        case Product(left=left, right=right):
+            return max(_least(left) * _width(right), _least(right) * _width(left))
+    return 0.0
+
+
+def _least(node: Any) -> float:
+    """The least size of a number that is chosen from several; 0 for other values."""
+    if isinstance(node, Where):
+        return min(_least(node.yes), _least(node.no))
+    return abs(float(node)) if is_number(node) else 0.0
 
 
 def _at(function: Elementary, x: Rational | None, side: int) -> Rational | None:

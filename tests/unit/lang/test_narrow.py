@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -118,3 +119,29 @@ def _into_whole_numbers(x: int) -> Any:
 def test_noise_is_written_into_arrays_of_whole_numbers_that_hold_it() -> None:
     found = dpest.estimate(_into_whole_numbers, (0, 1), method="exact")
     assert found.lower <= 1.0 <= found.upper
+
+
+def _sign_and_size(x: int, rng: np.random.Generator) -> Any:
+    """Geometric noise from one uniform number, as libraries make it, into an array of whole numbers of NumPy's."""
+    out = np.zeros_like(np.arange(2))
+    for i, value in enumerate((x, 3)):
+        u = (rng.random() - 0.5) * (1 + np.exp(-0.6))
+        sign = -1 if u < 0 else 1
+        out[i] = int(np.round(value + sign * np.floor(np.log(sign * u) / -0.6)))
+    return out
+
+
+def test_the_logarithm_of_uniform_noise_fits_into_whole_numbers_of_many_bits() -> None:
+    found = dpest.estimate(_sign_and_size, (1, 2), method="exact")
+    assert found.lower <= 0.6 <= found.upper  # P(y) is proportional to exp(-0.6 |y - x|)
+    assert found.upper - found.lower < 1e-9
+
+
+def test_the_logarithm_of_uniform_noise_does_not_fit_into_few_bits() -> None:
+    def stored(x: int) -> Any:
+        out = np.zeros(1, dtype=np.int8)
+        out[0] = x + math.floor(math.log(dpest.uniform(0.0, 1.0)) / -0.6)
+        return out
+
+    with pytest.raises(UnsupportedOperation, match="int8"):
+        dpest.estimate(stored, (0, 1), method="exact")
