@@ -26,6 +26,7 @@ class PlainLoops(ast.NodeTransformer):
     def __init__(self, whole: ast.AST) -> None:
         self.reads = _loads(whole)
         self.counters = _counters(whole)
+        self.own = {*_stored([whole]), *(x.arg for x in ast.walk(whole) if isinstance(x, ast.arg))}
         self.shared = {name for x in ast.walk(whole) if isinstance(x, ast.Global | ast.Nonlocal) for name in x.names}
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -44,7 +45,9 @@ class PlainLoops(ast.NodeTransformer):
 
     def _block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for x in statements:
+        for statement in statements:
+            *named, x = self._named_before(statement)
+            out += named
             if isinstance(x, ast.For):
                 out += _counted_up(x, self._is_read)
             elif self._counts_for_nobody(x):
@@ -56,6 +59,22 @@ class PlainLoops(ast.NodeTransformer):
                 out.append(x)
         return out
 
+    def _named_before(self, x: ast.stmt) -> list[ast.stmt]:
+        """if 0 < (y := value) < 4: ... as y = value, if 0 < y < 4: ...; a loop draws its value at the beginning of each round."""
+        match x:
+            case ast.If(test=test) | ast.While(test=test, orelse=[]):
+                found = _first_named(test, self.own - self.shared)
+            case _:
+                return [x]
+        if found is None:
+            return [x]
+        given = _like(ast.Assign([ast.Name(found.target.id, ast.Store())], found.value), x)
+        test = _Read(found).visit(test)
+        if isinstance(x, ast.If):
+            return [given, _like(ast.If(test, x.body, x.orelse), x)]
+        ends = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+        return [_like(ast.While(ast.Constant(True), [given, ends, *x.body], []), x)]
+
     def _is_read(self, name: str) -> bool:
         """Whether a variable of the function may be read anywhere."""
         return bool(self.reads[name]) or name in self.shared or any(self.reads[x] for x in ("locals", "vars", "eval", "exec"))
@@ -66,6 +85,42 @@ class PlainLoops(ast.NodeTransformer):
             case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant(value=int() | float())):
                 return name in self.counters and not self._is_read(name)
         return False
+
+
+def _first_named(test: ast.expr, own: set[str]) -> ast.NamedExpr | None:
+    """The part of a condition that gives a value to a name, where nothing is evaluated before it but constants and variables."""
+    match test:
+        case ast.NamedExpr():
+            return test
+        case ast.UnaryOp(operand=inner) | ast.BoolOp(values=[inner, *_]):
+            return _first_named(inner, own)
+        case ast.Compare(left=left, comparators=[first, *_]):
+            found = _first_named(left, own)
+            if found is not None or not _is_at_hand(left, own):
+                return found
+            inner = _first_named(first, own)
+            return inner if inner is not None and not _loads(left)[inner.target.id] else None
+    return None
+
+
+def _is_at_hand(x: ast.expr, own: set[str]) -> bool:
+    """Whether an expression is a number or a variable of the function, which no call can change."""
+    match x:
+        case ast.UnaryOp(operand=ast.Constant()) | ast.Constant():
+            return True
+        case ast.Name(id=name):
+            return name in own
+    return False
+
+
+class _Read(ast.NodeTransformer):
+    """Reads a name where it was given its value."""
+
+    def __init__(self, given: ast.NamedExpr) -> None:
+        self.given = given
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node) if node is self.given else self.generic_visit(node)
 
 
 def _counters(whole: ast.AST) -> set[str]:

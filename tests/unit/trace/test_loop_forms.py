@@ -265,3 +265,56 @@ def test_a_number_that_is_added_through_another_name_of_an_array() -> None:
             found = dpest.estimate(mechanism, (0, 1), method="exact")
         assert found.lower <= math.log(2) <= found.upper
         assert found.upper - found.lower < 1e-9
+
+
+def _between(x: float, low: float, high: float) -> float:
+    return math.erf((high - x) / 2 / math.sqrt(2)) / 2 - math.erf((low - x) / 2 / math.sqrt(2)) / 2
+
+
+def _named_in_the_test(x: float) -> Any:
+    while not 0 <= (y := x + random.gauss(0, 2)) <= 4:
+        pass
+    return y
+
+
+def _named_first(x: float) -> Any:
+    tries = 0
+    while (y := x + random.gauss(0, 2)) < 0 or y > 4:
+        tries += 1
+    return y
+
+
+def _named_behind_a_variable(x: float) -> Any:
+    low = 0.0
+    while True:
+        if low < (y := x + random.gauss(0, 2)) < 4:
+            break
+    return y
+
+
+@pytest.mark.parametrize("mechanism", [_named_in_the_test, _named_first, _named_behind_a_variable])
+def test_values_that_a_test_names_are_drawn_until_they_lie_between_two_bounds(mechanism: Callable[[float], Any]) -> None:
+    # ln f(y | 1) / f(y | 2) is linear in y: largest at an end.
+    ratios = [((y - 2) ** 2 - (y - 1) ** 2) / 8 - math.log(_between(1, 0, 4) / _between(2, 0, 4)) for y in (0, 4)]
+    found = dpest.estimate(mechanism, (1, 2), method="exact")
+    assert found.lower <= max(map(abs, ratios)) <= found.upper
+    assert found.upper - found.lower < 1e-9
+
+
+def test_a_name_that_a_call_before_it_may_change_stays_where_it_is() -> None:
+    def mechanism(x: int) -> int:
+        bound = 0
+
+        def raised() -> Any:
+            nonlocal bound
+            bound += 1
+            return x + dpest.integers(0, 3)
+
+        return 1 if bound < (y := raised()) and bound < y else 0
+
+    # The bound is read before it is raised, and once more behind: 0 < y and 1 < y, where y is x + 0, 1, 2 or 3.
+    p = [sum(x + k > 1 for k in range(4)) / 4 for x in (0, 1)]
+    q = [1 - y for y in p]
+    truth = max(abs(math.log(a[0] / a[1])) for a in (p, q))
+    found = dpest.estimate(mechanism, (0, 1), method="exact")
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
