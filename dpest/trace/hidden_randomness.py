@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import NotReplayable
-from dpest.lang.generators.places import held_by
+from dpest.lang.dist import RUN
+from dpest.lang.generators.places import NOT_THE_AUTHORS, held_by
+from dpest.lang.generators.standard import randbytes
 from dpest.lang.generators.standins import StandIn
 
 _MOST_ITEMS = 32  # of a container that is looked into; longer ones are data
@@ -120,7 +122,8 @@ class _Tap:
             if not self._watches:
                 # SystemRandom, secrets and NumPy's seeds read through the first name, uuid4 and others through the second.
                 self._originals = random._urandom, os.urandom  # type: ignore[attr-defined]
-                random._urandom = os.urandom = self._read  # type: ignore[attr-defined]
+                random._urandom = self._read  # type: ignore[attr-defined]
+                os.urandom = self._read_by_name
             outer = self._watches.get(threading.get_ident())
             self._watches[threading.get_ident()] = watch
             return outer
@@ -133,6 +136,12 @@ class _Tap:
                 self._watches[threading.get_ident()] = outer
             if not self._watches:
                 random._urandom, os.urandom = self._originals  # type: ignore[attr-defined]
+
+    def _read_by_name(self, size: int) -> Any:
+        """`os.urandom`: in the author's own code a draw, and elsewhere bytes that nobody follows."""
+        if RUN.get() is not None and sys._getframe(1).f_globals.get("__name__", "").partition(".")[0] not in NOT_THE_AUTHORS:
+            return randbytes(size)
+        return self._read(size)
 
     def _read(self, size: int) -> bytes:
         watch = self._watches.get(threading.get_ident())

@@ -64,7 +64,13 @@ def _function(node: Function, path: OnPath, became: dict[int, Any]) -> Linear:
         return linear(numeric(float(node.function.values(beyond.value))))
     if not is_listed(inner, path.ask):
         return image_of(node, inner)
-    became[id(node)] = numeric(float(node.call(path.pinned(node.value, "a function"))))
+    number = path.pinned(node.value, "a function")
+    try:
+        became[id(node)] = numeric(float(node.call(number)))
+    except (ValueError, ArithmeticError) as error:
+        name = node.function.words(f"{number:g}")
+        reason = f"{name} raises {type(error).__name__} ({error}), and the random value in it may be {number!r}"
+        raise ExactRefused(reason) from error
     return linear(became[id(node)])
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import operator
 from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from dpest.lang.dist import RUN, Dist
+from dpest.lang.generators.octets import from_bytes
 from dpest.lang.narrow import check_float
 from dpest.lang.nodes import All, Compare, Linear, Not, is_integral
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
@@ -29,7 +31,7 @@ class _Conversion(type):
     def __call__(cls, *args: Any, **keywords: Any) -> Any:
         if cls.real is Fraction:
             return Fraction(*map(_rational, args), **keywords)
-        x = args[0].item() if len(args) == 1 and isinstance(args[0], np.ndarray) and args[0].size == 1 else (*args, None)[0]
+        x = _held(args[0], cls.real) if len(args) == 1 and not keywords else None
         if len(args) == 1 and not keywords and isinstance(x, Dist):
             if cls.real in _WHOLE:
                 return _whole(x)
@@ -40,6 +42,8 @@ class _Conversion(type):
         return cls.real(*args, **keywords)
 
     def __getattr__(cls, name: str) -> Any:
+        if cls.real is int and name == "from_bytes":
+            return from_bytes
         return getattr(cls.real, name)
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -59,6 +63,18 @@ class _Conversion(type):
 
     def __ror__(cls, other: Any) -> Any:
         return other | cls.real
+
+
+def _held(x: Any, real: Any) -> Any:
+    """The number in an array of one, or the random value that an object of the author's gives for itself, by `__float__` say."""
+    if isinstance(x, np.ndarray) and x.size == 1:
+        return x.item()
+    name = "__int__" if real in _WHOLE else "__float__"
+    own = getattr(type(x), name, None)
+    if not isinstance(own, FunctionType) or isinstance(x, Dist | PlainNumber):
+        return x
+    found = own(x)
+    return found if isinstance(found, Dist) else x
 
 
 def _rational(x: Any) -> Any:

@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -167,8 +168,9 @@ def _converts(x: types.FunctionType, name: str) -> bool:
 @functools.lru_cache(_MOST_LOOKED_AT)
 def _calls(whole: types.CodeType, name: str) -> bool:
     steps = [step for code in codes(whole) for step in dis.get_instructions(code)]
-    uses = [step for step in steps if step.opname == "LOAD_GLOBAL" and step.argval == name]
-    called = [step for step in uses if (step.arg or 0) & 1]  # the compiler makes room for a call
+    uses = [(x, then) for x, then in zip_longest(steps, steps[1:]) if x.opname == "LOAD_GLOBAL" and x.argval == name]
+    # The compiler makes room for a call; `int.from_bytes` is one as well.
+    called = [x for x, then in uses if (x.arg or 0) & 1 or (then is not None and then.argval == "from_bytes")]
     return bool(called) and (len(called) == len(uses) or not any(step.opname == "IS_OP" for step in steps))
 
 

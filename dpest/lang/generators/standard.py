@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from dpest.errors import InvalidInput
+from dpest.lang.dist import RUN
 from dpest.lang.generators import draws
+from dpest.lang.generators.octets import RandomBytes
 
 
 def random() -> Any:
@@ -50,6 +53,17 @@ def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
 def getrandbits(k: Any) -> Any:
     """A whole number of k random bits."""
     return draws.integers(0, 2 ** int(draws.plain(k))) if k else 0
+
+
+def randbytes(n: Any = None) -> Any:
+    """n random bytes."""
+    size = 32 if n is None else int(draws.plain(n))
+    return RandomBytes(size, draws.integers) if size > 0 else bytes(size)
+
+
+def urandom(size: Any) -> Any:
+    """`os.urandom`."""
+    return _URANDOM(size) if RUN.get() is None else randbytes(size)
 
 
 def choice(seq: Sequence[Any]) -> Any:
@@ -116,3 +130,7 @@ def weibullvariate(alpha: Any, beta: Any) -> Any:
 def binomialvariate(n: Any = 1, p: Any = 0.5) -> Any:
     """How many of n coins fall heads."""
     return draws.binomial(n, p)
+
+
+_URANDOM = os.urandom
+OF_THE_SYSTEM: dict[int, Any] = {id(_URANDOM): urandom}

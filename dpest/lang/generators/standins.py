@@ -26,10 +26,10 @@ _OF_NUMPY = (
 )
 _OF_RANDOM = (
     *("random", "uniform", "gauss", "expovariate", "randint", "randrange", "getrandbits", "choice", "choices", "sample"),
-    *("shuffle", "triangular", "betavariate", "gammavariate", "lognormvariate", "paretovariate", "weibullvariate"),
+    *("randbytes", "shuffle", "triangular", "betavariate", "gammavariate", "lognormvariate", "paretovariate", "weibullvariate"),
     "binomialvariate",
 )
-NUMPY: dict[str, LawMaker] = {name: getattr(draws, name) for name in _OF_NUMPY}
+NUMPY: dict[str, LawMaker] = {**{name: getattr(draws, name) for name in _OF_NUMPY}, "bytes": standard.randbytes}
 LEGACY: dict[str, LawMaker] = {
     **{name: law for name, law in NUMPY.items() if name != "integers"},
     "rand": draws.rand,

@@ -10,6 +10,7 @@ import random as stdlib
 import re
 import secrets
 import statistics
+import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -29,12 +30,14 @@ from dpest.lang.generators.counters import COUNTERS
 from dpest.lang.generators.distributions import distribution_places
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
+from dpest.lang.generators.octets import OCTETS
 from dpest.lang.generators.pandas_methods import pandas_places
 from dpest.lang.generators.places import NUMPY_NUMBERS, Place, places
 from dpest.lang.generators.quantiles import QUANTILES
 from dpest.lang.generators.questions import QUESTIONS
 from dpest.lang.generators.scipy_draws import scipy_places
 from dpest.lang.generators.seeds import SEEDS, Seeds
+from dpest.lang.generators.standard import OF_THE_SYSTEM
 from dpest.lang.generators.standins import (
     AnyGenerator,
     LegacyGenerator,
@@ -146,10 +149,16 @@ def _kind(p: inspect.Parameter) -> Any:
 
 
 _STOCK = (stdlib.Random, stdlib.SystemRandom, np.random.Generator, np.random.RandomState)
-_MODULES = (stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods, time, json, collections)
+_MODULES = (
+    *(stdlib, np, np.random, np.random.mtrand, secrets, math, statistics, np.linalg, _methods),
+    *(time, json, collections, struct),
+)
 _LEGACY = np.random.mtrand._rand
 # By the id of what they stand for.
-_TABLES = (QUESTIONS, ARRAYS, QUANTILES, CONVERSIONS, MATHEMATICS, FACTORIES, SUMS, CLOCKS, TEXTS, COUNTERS)
+_TABLES = (
+    *(QUESTIONS, ARRAYS, QUANTILES, CONVERSIONS, MATHEMATICS, FACTORIES, SUMS, CLOCKS, TEXTS, COUNTERS),
+    *(OCTETS, OF_THE_SYSTEM),
+)
 _STAND_INS = {key: new for table in _TABLES for key, new in table.items()}
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
 _KEPT = {id(_LEGACY), id(stdlib._inst), id(secrets._sysrand)}  # type: ignore[attr-defined]

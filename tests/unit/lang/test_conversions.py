@@ -156,3 +156,33 @@ def test_a_seed_that_is_drawn_forks_the_run() -> None:
     pairs = [(counts[y], counts[(y - 1) % 3]) for y in range(3)]
     truth = max(math.inf if 0 in p and sum(p) else abs(math.log(p[0] / p[1])) for p in pairs if sum(p))
     assert r.lower <= truth <= r.upper or r.epsilon == truth
+
+
+class Noised:
+    """A number of the author's own, with noise in it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return self.value  # type: ignore[no-any-return]
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+
+def _below(x: float) -> float:
+    """The distribution function of Laplace noise of scale 2."""
+    return laplace_below(x / 2)
+
+
+def test_an_object_of_the_authors_that_says_what_number_it_is() -> None:
+    def mechanism(x: float, convert: Any) -> Any:
+        return convert(Noised(x + random.choice([-1, 1]) * random.expovariate(0.5)))
+
+    cells = [(k - (k <= 0), k + (k >= 0)) for k in range(-6, 7)]  # what is behind the point is cut off
+    cut_off = loss(*([_below(b - x) - _below(a - x) for a, b in cells] for x in (0, 1)))
+    for convert, truth in ((float, 0.5), (int, cut_off)):
+        found = dpest.estimate(mechanism, (0, 1), method="exact", convert=convert)
+        assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+        assert found.upper - found.lower < 1e-9

@@ -7,6 +7,7 @@ import logging
 import math
 import random
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +64,8 @@ def _with_a_class(x: int) -> str:
         lambda x: format(_noisy(x)),
         lambda x: json.dumps({"n": round(_noisy(x)), "name": "a", "of": [1, None]}),
         lambda x: json.dumps([_noisy(x)]),
+        lambda x: json.dumps({"of": OrderedDict(b=round(_noisy(x)), a=None)}, sort_keys=True, indent=2),
+        lambda x: json.dumps({3: {"n": _noisy(x)}, 4: ("é", True)}, separators=(",", ":"), ensure_ascii=False),
         lambda x: ", ".join(["a", f"{_noisy(x)}", "b"]),
         lambda x: {"text": f"n = {_noisy(x)}", "other": 3},
         lambda x: 5 * round(_noisy(x) / 5) if x > 100 else f"<{round(_noisy(x))}>",
