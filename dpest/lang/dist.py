@@ -22,6 +22,7 @@ from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
 from dpest.lang.limits import in_range, overflows, rounded_steps
 from dpest.lang.logic import compare, compared, conjunction, negate, truth
+from dpest.lang.many_bits import multiplied
 from dpest.lang.narrow import checked, is_narrow
 from dpest.lang.nodes import (
     NODES,
@@ -164,8 +165,7 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
         value = _number(other, "multiply")
         if isinstance(value, NODES):
             return Dist(square(value) if value is self.node and not has_listed_points(value) else Product(self.node, value))
-        return wrap(in_range(scaled(linear(self.node), exact(value), (operator.mul, (self.node, value)))))
-
+        return wrap(in_range(multiplied(self.node, exact(value), (operator.mul, (self.node, value)))))
     __rmul__ = __mul__
 
     @_elementwise
@@ -175,7 +175,7 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
             return Dist(quotient(self.node, value))
         if value == 0:
             raise ZeroDivisionError("a random value was divided by zero")
-        return wrap(in_range(scaled(linear(self.node), 1 / exact(value), (operator.truediv, (self.node, value)))))
+        return wrap(in_range(multiplied(self.node, 1 / exact(value), (operator.truediv, (self.node, value)))))
 
     @_elementwise
     def __rtruediv__(self, other: Any) -> Any:

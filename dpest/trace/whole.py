@@ -63,9 +63,9 @@ class AsWritten:
         return not self.extent.exact and (not size < _MOST_SIZE or abs(difference) <= ROUNDING * exact(size))
 
     def size_beside(self, node: Node, k: int) -> float:
-        """How large the numbers on the way are where a rounded value is k; 0 where continuous noise cancels in them."""
-        size = compared(self.condition, {**self.known, id(node): k}).size
-        return size if math.isfinite(size) else 0.0
+        """How large numbers are that are rounded on the way, where a rounded value is k; 0 where continuous noise cancels."""
+        extent = compared(self.condition, {**self.known, id(node): k})
+        return extent.size if math.isfinite(extent.size) and not extent.exact else 0.0
 
 
 class Uneven(ExactRefused):

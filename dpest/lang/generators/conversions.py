@@ -74,7 +74,7 @@ def _held(x: Any, real: Any) -> Any:
     if not isinstance(own, FunctionType) or isinstance(x, Dist | PlainNumber):
         return x
     found = own(x)
-    return found if isinstance(found, Dist) else x
+    return found if isinstance(found, int | float | Dist | PlainNumber) else x
 
 
 def _rational(x: Any) -> Any:

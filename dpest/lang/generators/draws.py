@@ -14,6 +14,7 @@ from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
 from dpest.lang.generators.open_arrays import drawn
 from dpest.lang.generators.seeds import remember
+from dpest.lang.many_bits import MANY
 from dpest.lang.narrow import of_type
 from dpest.lang.one_text import one_of_texts
 from dpest.lang.plain_numbers import PlainNumber, bare, native
@@ -138,7 +139,7 @@ def _whole(low: Any, high: Any) -> Any:
     first, last = int(plain(low)), int(plain(high))
     if first == last:
         return first + 0
-    if max(abs(first), abs(last)) <= MOST_EXACT:
+    if max(abs(first), abs(last)) <= MOST_EXACT and last - first + 1 < MANY:
         return remember(noise.integers(first, last), last - first)
     return remember(first + math.floor(noise.uniform() * (last - first + 1)), last - first)
 
