@@ -82,7 +82,7 @@ def test_it_is_no_plain_number(name: str) -> None:
 @pytest.mark.parametrize(
     "mechanism",
     [
-        lambda x: json.dumps(value(x), indent=2),
+        lambda x: json.JSONEncoder().encode([value(x)]),
         lambda x: "".join([value(x)]),
     ],
     ids=["json", "join"],
