@@ -116,11 +116,11 @@ def report(rows, rng: np.random.Generator):
     departments = OrderedDict()
     for row in rows:
         departments.setdefault(row["department"], []).append(row["salary"])
-    found = {name: {"n": int(round(len(s) + rng.laplace(0, 2))), "sum": None} for name, s in departments.items()}
+    found = {name: {"n": round(len(s) + rng.laplace(0, 2)), "sum": None} for name, s in departments.items()}
     return json.dumps(found, sort_keys=True, indent=2)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def scale_of(epsilon, sensitivity):
     return sensitivity / epsilon
 
