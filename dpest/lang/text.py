@@ -137,6 +137,14 @@ def _with_digits(value: Dist, kind: InText) -> tuple[InText, tuple[Any, ...]]:
     return kind, tuple(x.node if isinstance(x, Dist) else x for x in (steps, below))
 
 
+def number_of(x: Text) -> Any:
+    """The number that is written in a text, for `float(f"{x:.2f}")`: one value, and nothing around it."""
+    if len(x.parts) != 1 or type(x.parts[0]) is str or x.parts[0][0].form == "%" or "," in x.parts[0][0].spec:
+        return _refused()
+    kind, values = x.parts[0]
+    return Dist(values[0]) / 10**kind.digits if (kind.digits or 0) > 0 else Dist(values[0])
+
+
 def _is_whole(node: Any) -> bool:
     """Whether a value is an int of Python's."""
     return not isinstance(node, TRUTHS) and of_whole_numbers(node, frozenset(getattr(RUN.get(), "ints", {})))

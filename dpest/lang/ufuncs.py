@@ -29,6 +29,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "float_power": operator.pow,
     "floor": math.floor,
     "ceil": math.ceil,
+    "trunc": math.trunc,
     "rint": round,
     "greater_equal": operator.ge,
     "greater": operator.gt,

@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from dpest.errors import NoText
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.octets import from_bytes
 from dpest.lang.narrow import check_float
 from dpest.lang.nodes import All, Compare, Linear, Not, is_integral
+from dpest.lang.not_plain import TEXT
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.spans import reach
+from dpest.lang.text import Text, number_of
 from dpest.numerics.rationals import ONE, ZERO
 
 
@@ -67,6 +70,11 @@ class _Conversion(type):
 
 def _held(x: Any, real: Any) -> Any:
     """The number in an array of one, or the random value that an object of the author's gives for itself, by `__float__` say."""
+    if type(x) is Text:
+        number = number_of(x)
+        if real in _WHOLE and not is_integral(number.node):
+            raise NoText(TEXT)  # int("1.25") fails
+        return number
     if isinstance(x, np.ndarray) and x.size == 1:
         return x.item()
     name = "__int__" if real in _WHOLE else "__float__"

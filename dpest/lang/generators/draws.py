@@ -55,8 +55,7 @@ def _shape(size: Any) -> tuple[int, ...]:
 
 
 def _plus(loc: Any, value: Any) -> Any:
-    plain = not isinstance(loc, Dist | PlainNumber)
-    return value if plain and loc == 0 else loc + value
+    return value if not isinstance(loc, Dist | PlainNumber) and loc == 0 else loc + value
 
 
 def _located(draw: Callable[[Any], Any]) -> Callable[..., Any]:

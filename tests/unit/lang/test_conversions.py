@@ -180,9 +180,17 @@ def test_an_object_of_the_authors_that_says_what_number_it_is() -> None:
     def mechanism(x: float, convert: Any) -> Any:
         return convert(Noised(x + random.choice([-1, 1]) * random.expovariate(0.5)))
 
+    def of_numpy(x: float, rng: np.random.Generator) -> Any:
+        return np.trunc(np.array([x + rng.laplace(0, 2)]))
+
     cells = [(k - (k <= 0), k + (k >= 0)) for k in range(-6, 7)]  # what is behind the point is cut off
     cut_off = loss(*([_below(b - x) - _below(a - x) for a, b in cells] for x in (0, 1)))
-    for convert, truth in ((float, 0.5), (int, cut_off)):
-        found = dpest.estimate(mechanism, (0, 1), method="exact", convert=convert)
+    asked: list[tuple[Any, float, dict[str, Any]]] = [
+        (mechanism, 0.5, {"convert": float}),
+        (mechanism, cut_off, {"convert": int}),
+        (of_numpy, cut_off, {}),
+    ]
+    for one, truth, params in asked:
+        found = dpest.estimate(one, (0, 1), method="exact", params=params)
         assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
         assert found.upper - found.lower < 1e-9

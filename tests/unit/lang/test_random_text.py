@@ -69,6 +69,10 @@ def _with_a_class(x: int) -> str:
         lambda x: ", ".join(["a", f"{_noisy(x)}", "b"]),
         lambda x: {"text": f"n = {_noisy(x)}", "other": 3},
         lambda x: 5 * round(_noisy(x) / 5) if x > 100 else f"<{round(_noisy(x))}>",
+        lambda x: float(f"{_noisy(x):.2f}"),
+        lambda x: float(str(_noisy(x))) / 2,
+        lambda x: int(f"{_noisy(x):>6.0f}"),
+        lambda x: int(str(round(_noisy(x)))),
         _with_a_class,
     ],
 )
@@ -177,7 +181,6 @@ def _looked_up(x: int) -> str:
         lambda x: "3" in f"{round(_noisy(x))}",
         lambda x: f"{_noisy(x)}"[:3],
         lambda x: f"{_noisy(x) > 0}",
-        lambda x: int(f"{round(_noisy(x))}") % 2,
         lambda x: isinstance(f"{round(_noisy(x))}", str),
         lambda x: 2 * f"{round(_noisy(x))} ",
     ],
@@ -232,3 +235,11 @@ def test_minus_zero_behind_the_point_is_told_from_zero() -> None:
     # "-0.0" has the values below zero: 3 % of them, and 1 %
     assert r.lower <= math.log(3) <= r.upper
     assert math.isinf(r.lower) or r.upper - r.lower < 1e-9
+
+
+@pytest.mark.parametrize(
+    "mechanism", [lambda x: int(f"{_noisy(x):.1f}"), lambda x: float(f"{_noisy(x):.1%}"), lambda x: float(f"n{_noisy(x)}")]
+)
+def test_texts_that_are_no_numbers_are_not_read_as_numbers(mechanism: Callable[..., Any]) -> None:
+    with pytest.raises(DpestError, match="no text"):
+        dpest.estimate(mechanism, (41, 42), method="exact")
