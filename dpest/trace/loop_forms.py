@@ -98,8 +98,8 @@ def _first_named(test: ast.expr, own: set[str]) -> ast.NamedExpr | None:
             found = _first_named(left, own)
             if found is not None or not _is_at_hand(left, own):
                 return found
-            inner = _first_named(first, own)
-            return inner if inner is not None and not _loads(left)[inner.target.id] else None
+            behind = _first_named(first, own)
+            return behind if behind is not None and not _loads(left)[behind.target.id] else None
     return None
 
 

@@ -47,7 +47,7 @@ class RandomBytes:
     def _other_use(self, *_: Any) -> Any:
         raise _refused()
 
-    __eq__ = __add__ = __radd__ = __bytes__ = __getattr__ = __hash__ = __reduce__ = _other_use  # type: ignore[assignment]
+    __eq__ = __add__ = __radd__ = __bytes__ = __getattr__ = __hash__ = __reduce__ = _other_use
 
 
 def from_bytes(data: Any, byteorder: str = "big", *, signed: bool = False) -> Any:
