@@ -140,8 +140,6 @@ class Dist(HasLaw, Bits, OneNumber, NotPlain):
         value = _number(other, "add")
         return wrap(combine(linear(self.node), linear(value), 1, (operator.add, (self.node, value))))
 
-    __radd__ = __add__
-
     @_elementwise
     def __sub__(self, other: Any) -> Any:
         value = _number(other, "subtract")

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from dpest.errors import NoText, RandomTruth
+from dpest.lang.chosen import is_text
 from dpest.lang.run import RUN
 
 _KEEP = (
@@ -78,6 +79,15 @@ class NotPlain:
         if number is None:
             raise RandomTruth(_KEY)
         return hash(number)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._beside((other, self)) if is_text(getattr(self, "node", None)) else self + other
+
+    def _beside(self, parts: tuple[Any, Any]) -> Any:
+        """One of several texts in front of another text, or behind it."""
+        from dpest.lang.text import side_by_side
+
+        return side_by_side(parts)
 
     def _point(self) -> Any:
         """The number that a value with listed points has on the path of this run, which forks on it; None for others."""

@@ -16,6 +16,7 @@ from dpest.lang import noise
 from dpest.lang.chosen import chosen
 from dpest.lang.logic import compare
 from dpest.lang.nodes import Relation, Where, is_node
+from dpest.lang.points import listed_points
 from dpest.lang.run import RUN
 from dpest.numerics.setting import Setting
 
@@ -44,8 +45,13 @@ def texts_open(found: Callable[[], T]) -> T:
 
 def of_texts(error: BaseException) -> bool:
     """Whether something was left random, and may be what the error is about: not where it says that there is too much work."""
+    return some_left() and not isinstance(error, BudgetExceeded | RecursionError)
+
+
+def some_left() -> bool:
+    """Whether anything was left random that is a text, or a counter."""
     left = _OPEN.get()
-    return left is not None and left.met and not isinstance(error, BudgetExceeded | RecursionError)
+    return left is not None and left.met
 
 
 def left_random() -> bool:
@@ -59,15 +65,31 @@ def left_random() -> bool:
 
 def one_of_texts(items: Sequence[Any], weights: Sequence[float] | None) -> Any:
     """One of the texts as a random value where the run keeps sides together; None where it follows each, or for other values."""
-    if not 1 < len(items) <= _MOST or not all(type(x) is str for x in items) or not left_random():
+    if not _are_texts(items) or not left_random():
         return None
-    place = noise.integers(0, len(items) - 1) if weights is None else noise.categorical(weights)
+    return text_at(items, noise.integers(0, len(items) - 1) if weights is None else noise.categorical(weights))
+
+
+def text_at(items: Sequence[Any], place: Any) -> Any:
+    """The text at a random place of a list, as a random value."""
     if not is_node(getattr(place, "node", None)):
         return items[int(place)]
     found: Any = items[-1]
     for k in reversed(range(len(items) - 1)):
         found = found if items[k] == found else chosen(compare(Relation.EQ, place.node, k), items[k], found)
     return type(place)(found) if is_node(found) else found
+
+
+def has_text_at(items: Any, place: Any) -> bool:
+    """Whether a random place of a list is left random: all that it may be have a text."""
+    if type(items) not in (list, tuple) or not _are_texts(items):
+        return False
+    points = listed_points(place.node)
+    return points is not None and all(0 <= k < len(items) and k.denominator == 1 for k in points) and left_random()
+
+
+def _are_texts(items: Sequence[Any]) -> bool:
+    return 1 < len(items) <= _MOST and all(type(x) is str for x in items)
 
 
 def texts_of(node: Any) -> set[str]:

@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import NoText
+from dpest.lang.chosen import is_text
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import TRUTHS, Draw, Extreme, Function, Linear, Product, draws_of, is_node
 from dpest.lang.not_plain import TEXT
+from dpest.lang.one_text import texts_of
 from dpest.lang.points import has_text, of_whole_numbers
 from dpest.lang.run import RUN
 
@@ -49,6 +51,15 @@ class InText:
 REAL = InText(None)
 
 
+@dataclass(frozen=True)
+class InWord:
+    """One of several texts of one length, as a part of a text."""
+
+    length: int
+    leaves = 1
+    loose = False
+
+
 def _refused(*_: Any, **__: Any) -> Any:
     raise NoText(TEXT)
 
@@ -69,10 +80,10 @@ class Text:
         self.parts = tuple(joined)  # strings, and pairs (how it is written, values)
 
     def __add__(self, other: Any) -> Text:
-        return Text((*self.parts, *_parts(other)))
+        return side_by_side((self, other))
 
     def __radd__(self, other: Any) -> Text:
-        return Text((*_parts(other), *self.parts))
+        return side_by_side((other, self))
 
     def __reduce__(self) -> Any:
         raise NoText(TEXT)
@@ -88,7 +99,23 @@ for _name in (
 def _parts(x: Any) -> tuple[Any, ...]:
     if type(x) is Text:
         return x.parts
-    return (x,) if type(x) is str else _refused()
+    return (x,) if type(x) is str else _word(x) if is_word(x) else _refused()
+
+
+def side_by_side(parts: Iterable[Any]) -> Text:
+    """Several texts as one."""
+    return Text(y for x in parts for y in _parts(x))
+
+
+def is_word(x: Any) -> bool:
+    """Whether a value is one of several texts."""
+    return type(x) is Dist and is_text(x.node)
+
+
+def _word(x: Dist) -> tuple[Any, ...]:
+    """A part that is one of several texts; refused where their lengths differ, so that nobody can tell where it ends."""
+    lengths = {len(word) for word in texts_of(x.node)}
+    return ((InWord(lengths.pop()), (x.node,)),) if len(lengths) == 1 else _refused()
 
 
 def text(*parts: Any) -> Any:
@@ -96,7 +123,7 @@ def text(*parts: Any) -> Any:
     found = [x if type(x) is str else written(*x) for x in parts]
     if all(type(x) is str for x in found):
         return "".join(found)
-    return Text(y for x in found for y in _parts(x))
+    return side_by_side(found)
 
 
 _CONVERTED: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
@@ -106,6 +133,8 @@ def written(value: Any, conversion: str = "", spec: Any = "") -> Any:
     """One value as text."""
     if type(value) is Text:
         return value if not spec and conversion in ("", "s") else _refused()
+    if is_word(value):
+        return Text(_word(value)) if not spec and conversion in ("", "s") else _refused()
     if not isinstance(value, Dist) or has_text(value, on_path=False) or type(spec) is not str:
         return format(_CONVERTED[conversion](value) if conversion else value, spec)
     return Text([_piece(value, "" if conversion else spec, bool(spec) and bool(conversion))])
@@ -236,7 +265,7 @@ def joined(between: str) -> Any:
 
     def join(items: Iterable[Any]) -> Any:
         found = [*items]
-        if not any(type(x) is Text for x in found):
+        if not any(type(x) is Text or is_word(x) for x in found):
             return between.join(found)
         out: list[Any] = []
         for k, x in enumerate(found):

@@ -15,6 +15,7 @@ from dpest.errors import ExactRefused
 from dpest.lang.dist import Dist, unwrap
 from dpest.lang.functions import where
 from dpest.lang.nodes import is_integral
+from dpest.lang.one_text import has_text_at, text_at
 from dpest.trace.syntax import ask
 
 _ONE = (int, float, np.number, np.bool_, Dist)
@@ -48,7 +49,9 @@ def put_at(value: Any, items: Any, place: Any) -> None:
 
 
 def taken_at(items: Any, place: Any) -> Any:
-    """items[place]; a random mask forks."""
+    """items[place]; a random mask forks, and so does a random place, but for that of a text."""
+    if type(place) is Dist and has_text_at(items, place):
+        return text_at(items, place)
     return items[_decided(items, place)]
 
 

@@ -15,7 +15,7 @@ from dpest.lang.generators.counters import RandomCounter, UnorderedCounter
 from dpest.lang.nodes import is_node
 from dpest.lang.plain_numbers import bare
 from dpest.lang.shuffled import Shuffled, released_orders
-from dpest.lang.text import InText, Text
+from dpest.lang.text import InText, InWord, Text
 from dpest.trace.columns import constant_key
 
 TEXT = "text"  # the name of a string with random values in it
@@ -193,10 +193,12 @@ def _constant(x: Any) -> Any:
     return x
 
 
-def _shown(kind: InText, values: list[Any]) -> str:
+def _shown(kind: InText | InWord, values: list[Any]) -> str:
     """A value in a text, as a number where it is known and as a letter else."""
     first = values[0]
-    if not isinstance(first, int | float):
+    if isinstance(kind, InWord) and isinstance(first, str):
+        return first
+    if isinstance(kind, InWord) or not isinstance(first, int | float):
         return f"{{{first}}}"
     if kind.digits is None or kind.digits < 0:
         return repr(first) if kind.digits is None else format(int(first), kind.spec)

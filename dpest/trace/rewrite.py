@@ -152,7 +152,8 @@ class _Inside(_Comparisons):
         for place in self.places:
             if is_place(node, place):
                 return ast.copy_location(ast.Name(place.inside, node.ctx), node)
-        return ast.copy_location(ast.Subscript(ask("container", self.visit(node.value)), self.visit(node.slice), node.ctx), node)
+        inside = ast.Subscript(ask("container", self.visit(node.value)), self.visit(node.slice), node.ctx)
+        return read_through(ast.copy_location(inside, node))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return ast.copy_location(ask("attribute", self.visit(node.value), ast.Constant(node.attr)), node)

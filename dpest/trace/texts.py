@@ -8,7 +8,7 @@ from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import ancestors, children, is_node
-from dpest.lang.text import REAL, InText
+from dpest.lang.text import REAL, InText, InWord
 from dpest.trace.outputs import COUNTS, TEXT, Flat
 
 _NUMBER = "0123456789+-.e"  # characters that the text of a number has, beside those of `inf` and `nan`
@@ -21,6 +21,11 @@ _MOST = 4_000_000  # pairs of outputs that are told apart, times their leaves
 def has_text(structure: Any) -> bool:
     """Whether an output has a text with random values in it."""
     return _has(TEXT, structure)
+
+
+def has_word(structure: Any) -> bool:
+    """Whether a text of an output has parts that are one of several words."""
+    return type(structure) is InWord or (type(structure) is tuple and any(map(has_word, structure)))
 
 
 def _has(name: str, structure: Any) -> bool:
@@ -65,13 +70,15 @@ def _first_part(structure: tuple[Any, ...]) -> int:
 def _values(parts: Sequence[Any], text: str) -> list[Any] | None:
     """The values in a text; None where it is not of this form."""
     forms = (re.escape(x) if type(x) is str else _form(x) for x in parts)
-    found = re.fullmatch("".join(forms), text)
+    found = re.fullmatch("".join(forms), text, re.DOTALL)
     if found is None:
         return None
     out: list[Any] = []
     for kind, shown in zip([x for x in parts if type(x) is not str], found.groups(), strict=True):
         digits = shown.translate(_BESIDE)
-        if kind.digits == -1:
+        if type(kind) is InWord:
+            out.append(shown)
+        elif kind.digits == -1:
             out.append(int(digits))
         elif kind == REAL:
             out.append(float(digits))
@@ -82,7 +89,10 @@ def _values(parts: Sequence[Any], text: str) -> list[Any] | None:
     return out
 
 
-def _form(kind: InText) -> str:
+def _form(kind: InText | InWord) -> str:
+    if type(kind) is InWord:
+        return f"(.{{{kind.length}}})"
+    assert type(kind) is InText
     if kind == REAL or kind.form == "round":
         return _FLOAT
     digits = rf"([-+]?\d+\.\d{{{kind.digits}}})" if (kind.digits or 0) > 0 else _WHOLE
@@ -115,6 +125,10 @@ def _check_readable(structure: Any) -> None:
         for x in structure:
             _check_readable(x)
         return
+    if has_word(structure):
+        if any(type(x) is InText for x in structure[1]):
+            raise ExactRefused("a text with random numbers and random words in it, which may be read in two ways")
+        return
     for a, b in zip(structure[1], structure[1][1:], strict=False):
         beside = a[-1] if type(a) is str else b[0] if type(b) is str else "0"
         loose = any(type(x) is not str and x.loose for x in (a, b))
@@ -143,7 +157,7 @@ def _runs(structure: Any, leaves: Iterator[Any]) -> Any:
         for kind in structure[1]:
             for _ in range(0 if type(kind) is str else kind.leaves):
                 next(leaves)
-        return _split(structure[1])
+        return "open" if has_word(structure) else _split(structure[1])
     if structure is not None:
         return None
     x = next(leaves)

@@ -16,7 +16,7 @@ from dpest.exact.inference.multisets import with_multisets
 from dpest.exact.inference.own_draws import with_own_draws
 from dpest.exact.inference.stars import loop_component
 from dpest.lang.generators.open_arrays import open_arrays
-from dpest.lang.one_text import texts_open
+from dpest.lang.one_text import some_left, texts_open
 from dpest.lang.shares import shares_added
 from dpest.lang.shuffled import HoldsNumbersOnly, OrderMatters, orders_left_open
 from dpest.trace import explore
@@ -24,6 +24,7 @@ from dpest.trace.against_program import CHECKS, Checks
 from dpest.trace.explore import Trace
 from dpest.trace.limits import LIMITS, Limits
 from dpest.trace.rounds import Loop
+from dpest.trace.texts import check_apart, has_word
 from dpest.trace.told_counts import with_counted_keys
 
 
@@ -47,6 +48,8 @@ def trace(
     def _traced() -> Trace:
         with shares_added():
             found = explore.trace(mechanism, data, params, limits, checks, log_repeats)
+        if some_left() and any(has_word(path.output.structure) for path in found.paths):
+            check_apart([path.output for path in found.paths])
         return with_own_draws(with_counted_keys(with_joint_sums(with_closed_forms(found))))
 
     def unordered() -> Trace:

@@ -51,12 +51,19 @@ TOLD: list[tuple[Callable[[list[str]], Any], Callable[[list[str]], Any] | None]]
     (lambda x: sum(y == z for y, z in pairwise(x)), None),
     (lambda x: sum(y != z for y, z in pairwise(x)), None),
     (lambda x: sum(y == 3 for y in x), None),
+    (lambda x: "".join(x), None),
+    (lambda x: f"{x[0]}, {'-'.join(x[1:])}.", None),
+    (lambda x: "<" + x[0] + x[1] + ">", None),
     # Asked for more than random texts tell, or a counter of them: a path for each.
     (lambda x: Counter(x), _sorted_items),
     (lambda x: Counter(x).most_common(1)[0], None),
     (lambda x: Counter(x).get("a"), None),
     (lambda x: len(Counter(x)), None),
-    (lambda x: "".join(x), None),
+    (lambda x: "".join(x) == "aab", None),
+    (lambda x: len("".join(x)), None),
+    (lambda x: "".join(x) if x[0] == "a" else "b", None),
+    (lambda x: "".join(x) + str(x.count("a")), None),
+    (lambda x: "-".join({"a": "", "b": "-", "c": "--"}[y] for y in x), None),  # which stands for several lists
     (lambda x: sorted(x), None),
     (lambda x: max(x), None),
     (lambda x: [y.upper() for y in x], None),
@@ -74,7 +81,7 @@ def test_the_loss_is_that_of_all_answers(told: Callable[[list[str]], Any], same:
     assert r.upper - r.lower < 1e-9
 
 
-@pytest.mark.parametrize("told", [x for x, _ in TOLD[:9]])
+@pytest.mark.parametrize("told", [x for x, _ in TOLD[:12]])
 def test_so_it_is_where_nothing_forks(told: Callable[[list[str]], Any]) -> None:
     pair = ("ac", "bc")
     with sides_kept(Sides.TOGETHER):
@@ -140,3 +147,34 @@ def test_an_answer_that_only_one_input_can_give() -> None:
     assert dpest.estimate(_or_silent, (["a"] * 9, ["b"] + ["a"] * 8), method="exact").lower == math.inf
     r = dpest.estimate(_or_silent, (["a"] * 9, ["a"] * 8 + ["silent"]), method="exact")
     assert r.lower == math.inf  # nine times "a"
+
+
+def _added_up(truths: list[str], rng: np.random.Generator) -> str:
+    out = ""
+    for t in truths:
+        out += rng.choice(ANSWERS, p=[0.6 if k == t else 0.2 for k in ANSWERS])
+    return out
+
+
+def _by_place(truths: list[str], rng: np.random.Generator) -> str:
+    levels = list(ANSWERS)
+    return ",".join([t if rng.random() < 0.4 else levels[rng.integers(3)] for t in truths])
+
+
+@pytest.mark.parametrize("told", [_added_up, _by_place])
+def test_a_text_of_many_words(told: Callable[[list[str]], Any]) -> None:
+    r = dpest.estimate(told, (["a"] * 10, ["b"] + ["a"] * 9), method="exact")
+    assert r.lower <= math.log(3) + 1e-14
+    assert math.log(3) - 1e-14 <= r.upper
+    assert r.upper - r.lower < 1e-9
+
+
+def _of_any_length(truths: str) -> str:
+    words = {"a": "x", "b": "xx", "c": "xxx"}
+    return "".join(words[t] if random.random() < 0.5 else random.choice(["x", "xx", "xxx"]) for t in truths)
+
+
+def test_words_of_several_lengths_may_make_one_text() -> None:
+    pair = ("aca", "bca")
+    r = dpest.estimate(_of_any_length, pair, method="exact")
+    assert r.lower <= _loss(pair, lambda answers: sum(ANSWERS.index(x) for x in answers)) <= r.upper
