@@ -12,6 +12,7 @@ import numpy as np
 from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
+from dpest.lang.generators.equals import is_value, place_of_one, some_are_equal
 from dpest.lang.generators.open_arrays import drawn
 from dpest.lang.generators.seeds import remember
 from dpest.lang.many_bits import MANY
@@ -369,22 +370,19 @@ def _place(n: int, weights: Sequence[float] | None = None) -> int:
 
 
 def without_replacement(items: list[Any], n: int, weights: list[float] | None) -> list[Any]:
-    """n of the values one after the other, each at the place that was drawn: the run forks."""
+    """n of the values one after the other, each at the place that was drawn, the first of equals: the run forks."""
     if n > len(items):
         raise InvalidInput(f"cannot take {n} of {len(items)} values without replacement")
-    if n == len(items) > 1 and weights is None and left_open() and RUN.get() is not None and all(map(_is_value, items)):
+    if n == len(items) > 1 and weights is None and left_open() and RUN.get() is not None and all(map(is_value, items)):
         return in_open_order(items)
     left, chances, taken = list(items), weights, []
+    alike = weights is None and some_are_equal(items)
     for _ in range(n):
         total = None if chances is None else math.fsum(chances)
-        k = _place(len(left), None if chances is None or not total else [q / total for q in chances])
+        k = place_of_one(left) if alike else _place(len(left), None if not chances or not total else [q / total for q in chances])
         taken.append(left.pop(k))
         chances = None if chances is None else [q for i, q in enumerate(chances) if i != k]
     return taken
-
-
-def _is_value(x: Any) -> bool:
-    return type(x) is not Shuffled and isinstance(x, bool | int | float | str | np.number | np.bool_ | Dist)
 
 
 def permutation(x: Any) -> Any:
