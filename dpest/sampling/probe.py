@@ -12,6 +12,7 @@ import numpy as np
 
 from dpest.errors import DependentRuns, MechanismError, MechanismRaised
 from dpest.inputs.shown import brief
+from dpest.lang.handed import all_handed, handed
 from dpest.run.executors import Automatic
 from dpest.sampling.runs.blackbox import Form, Sampler
 from dpest.sampling.runs.blackbox import raised as mechanism_raised
@@ -111,7 +112,7 @@ def _uses_globals(sampler: Sampler, data: Any) -> bool:
         return False
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
     try:
-        sampler.mechanism(data, **dict(sampler.params))
+        sampler.mechanism(handed(data), **all_handed(sampler.params))
     except Exception:
         return False
     numpy_after, python_after = np.random.get_state(), random.getstate()  # noqa: NPY002

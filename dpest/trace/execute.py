@@ -10,6 +10,7 @@ from dpest.inputs.shown import brief, raised
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.open_arrays import opened_data
 from dpest.lang.generators.swap import left_at_none, standing_in, stood_in_for
+from dpest.lang.handed import all_handed, handed
 from dpest.lang.not_plain import TEXT
 from dpest.numerics.setting import Setting
 from dpest.trace.outputs import Flat, flatten
@@ -74,7 +75,7 @@ def returned(run: Any, mechanism: Callable[..., Any], data: Any, params: Mapping
 
         mechanism = steps_between.call(mechanism)
     with Setting(RUN, run):
-        return flatten(mechanism(opened_data(data), **params))
+        return flatten(mechanism(opened_data(handed(data)), **all_handed(dict(params))))
 
 
 def is_rewritten(mechanism: Callable[..., Any]) -> bool:

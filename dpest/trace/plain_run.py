@@ -11,6 +11,7 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded
 from dpest.lang.dist import RUN
+from dpest.lang.handed import all_handed, handed
 from dpest.lang.nodes import Node, is_node
 from dpest.lang.plain_numbers import Truth, bare, marked
 from dpest.laws.discrete import Atoms
@@ -52,7 +53,7 @@ class PlainProgram:
         """What the mechanism returns, with numbers from this generator for its draws."""
         run = PlainRun(NumberSource(rng, block=1))
         with Setting(RUN, run):
-            flat = flatten(self.func(data, **params))
+            flat = flatten(self.func(handed(data), **all_handed(params)))
         return rebuild(flat.structure, [run.number(x) for x in flat.leaves])
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpest.errors import DpestError, InvalidInput, MechanismRaised, NotReplayable
 from dpest.inputs.pairs import as_parameters
 from dpest.inputs.shown import brief, one_line
+from dpest.lang.handed import all_handed, handed
 from dpest.run.streams import stream
 from dpest.sampling.runs.copies import restored, snapshot
 from dpest.sampling.runs.outputs import Batch, Raised, encode_array, encode_columns, encode_rows
@@ -104,7 +105,7 @@ class Sampler:
         more, arguments = ((), self.params) if self.form is Form.PLAIN else self._with(Stepping(rng.bit_generator))
         try:
             with kept_globals(), deadline(self.timeout, data):
-                self.mechanism(data, *more, **arguments)
+                self.mechanism(handed(data), *more, **all_handed(arguments))
         except (Exception, SystemExit) as error:
             return error
         return None
@@ -122,7 +123,7 @@ class Sampler:
     def _once(self, data: Any, more: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
         try:
             with deadline(self.timeout, data):
-                return self.mechanism(data, *more, **arguments)
+                return self.mechanism(handed(data), *more, **all_handed(arguments))
         except MechanismHangs as hang:
             if self.errors is None:
                 raise
@@ -135,7 +136,7 @@ class Sampler:
     def _at_once(self, data: Any, count: int, rng: np.random.Generator) -> Batch:
         try:
             with deadline(self.timeout, data):
-                outputs = self.mechanism(data, count, rng, **self.params)
+                outputs = self.mechanism(handed(data), count, rng, **all_handed(self.params))
         except MechanismHangs as hang:
             if self.errors is None:
                 raise
