@@ -80,12 +80,6 @@ class Path:
         return None if any(map(is_node, leaves)) else tuple(("=", constant_key(x)) for x in leaves)
 
 
-def draws_told(paths: Sequence[Path]) -> list[Draw]:
-    """The draws that decide something, or that an output depends on."""
-    decide = ((t for c in path.conditions for t, _ in c.terms) for path in paths)
-    return draws_of(*(x for path, deciding in zip(paths, decide, strict=True) for x in (*path.output.leaves, *deciding)))
-
-
 @dataclass(frozen=True)
 class Trace:
     """Every path of one run on one input, and the most that unexplored ones can weigh."""
@@ -148,7 +142,7 @@ def trace(
             traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
         check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS, aims_of(traced.paths, Places()))
         check_state(mechanism, data, program)
-    check_unused(held.secret, draws_told(traced.paths) if held.secret else [])
+    with_seeds_kept(held.secret, traced)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     if traced.log_unexplored > -math.inf:
         seen = (x for path in traced.paths if path.output.structure is None for x in path.output.leaves)
@@ -238,10 +232,18 @@ def trace_on_unknown(
         return execute(run, mechanism, data, params)
 
     watch = Watch(mechanism, data, params, lambda: program(TraceRun(Branch(), [], limits, rewrite)))
-    with nodes_forgotten(), watch, standing_in(mechanism, data, params):
+    with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         search = _PathSearch(limits, together=sides is Sides.TOGETHER)
         search.explored(program, rewrite)
-        return search.found(None)
+        return with_seeds_kept(held.secret, search.found(None))
+
+
+def with_seeds_kept(secret: list[Draw], traced: Trace) -> Trace:
+    """The trace; refused where an output or a decision tells more of a generator's seed than the generator does."""
+    if secret:
+        told = ((*path.output.leaves, *(t for c in path.conditions for t, _ in c.terms)) for path in traced.paths)
+        check_unused(secret, draws_of(*(x for leaves in told for x in leaves)))
+    return traced
 
 
 def explored(program: Callable[[Any], Flat], limits: Limits, loop_weight: LoopWeight | None, make: type[TraceRun]) -> Trace:

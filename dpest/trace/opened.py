@@ -15,7 +15,7 @@ from dpest.lang.nodes import Compare, Node, Relation, scaled
 from dpest.lang.signature import making
 from dpest.lang.spans import is_decided, span
 from dpest.trace.execute import execute
-from dpest.trace.explore import LoopWeight, Trace, explored
+from dpest.trace.explore import LoopWeight, Trace, explored, with_seeds_kept
 from dpest.trace.forks import TraceRun
 from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
@@ -32,8 +32,9 @@ def trace_opened(
     def program(run: Any) -> Flat:
         return execute(run, mechanism, data, params)
 
-    with standing_in(mechanism, data, params):
-        return explored(program, LIMITS, loop_weight, EntirelyOpenRun if entirely else OpenRun)
+    with standing_in(mechanism, data, params) as held:
+        traced = explored(program, LIMITS, loop_weight, EntirelyOpenRun if entirely else OpenRun)
+        return with_seeds_kept(held.secret, traced)
 
 
 class OpenRun(TraceRun):

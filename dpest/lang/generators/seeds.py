@@ -12,7 +12,9 @@ from dpest.errors import UnsupportedOperation
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import Draw, draws_of
 from dpest.lang.plain_numbers import bare
+from dpest.lang.spans import reach
 
+_MOST_KNOWN = 1_000  # seeds that are computed from drawn numbers: each is a run of its own
 _WIDE = 2**30  # values of a seed, too many to be tried one by one; of fewer, each is a path of its own
 
 
@@ -45,6 +47,12 @@ def seeded() -> bool:
 def known_seed(seed: Any) -> Any:
     """A seed as a plain number: one that was drawn among a few forks the run."""
     if isinstance(seed, Dist):
+        low, high = reach(seed.node)
+        if not high - low < _MOST_KNOWN:
+            raise UnsupportedOperation(
+                "a seed is computed from a drawn number of very many values: seed a generator with the number itself, or take "
+                "all noise from one generator"
+            )
         return seed.__index__()
     return bare(seed)
 

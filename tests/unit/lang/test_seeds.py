@@ -14,7 +14,7 @@ import pytest
 from numpy.random import SeedSequence
 
 import dpest
-from dpest.errors import UnsupportedOperation
+from dpest.errors import DpestError, UnsupportedOperation
 
 BITS = np.random.PCG64()
 add_noise = functools.partial(np.random.laplace, scale=2.0)
@@ -101,3 +101,25 @@ def compared(x: float) -> Any:
 def test_a_seed_that_tells_something_is_refused(mechanism: Callable[[float], Any]) -> None:
     with pytest.raises(UnsupportedOperation, match="who learns of it knows the noise"):
         dpest.estimate(mechanism, (0.0, 1.0), method="exact")
+
+
+def test_no_bound_rests_on_noise_whose_seed_is_told() -> None:
+    """Whoever has the seed has the noise: the loss is infinite, and nothing may be proved to be an upper end of it."""
+
+    def released_beside(x: list[float]) -> Any:
+        seed = secrets.randbits(64)
+        return x[0] + np.random.default_rng(seed).laplace(), seed
+
+    with pytest.raises(DpestError, match="is used for something else too"):
+        dpest.prove(released_beside, n=1, adjacency="l1", progress=False)
+    with pytest.raises(UnsupportedOperation, match="who learns of it knows the noise"):
+        dpest.estimate(released_beside, ([0.0], [1.0]), samples=500, progress=False)
+
+
+def test_a_seed_that_is_computed_from_very_many_is_refused_at_once() -> None:
+    def next_to_each_other(x: float) -> Any:
+        seed = secrets.randbits(64)
+        return x + np.random.default_rng(seed).laplace(), x + np.random.default_rng(seed + 1).laplace()
+
+    with pytest.raises(UnsupportedOperation, match="computed from a drawn number"):
+        dpest.estimate(next_to_each_other, (0.0, 1.0), samples=500, progress=False)
