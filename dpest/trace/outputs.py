@@ -104,6 +104,8 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
             return (name, *(None,) * len(x))
         return (name, *(_describe(v, leaves) for v in x))
     if isinstance(x, np.ndarray):
+        if isinstance(x, np.ma.MaskedArray) or x.dtype.names:
+            raise UnsupportedOutput(_ODD_ARRAY)
         if x.ndim == 0:
             return _describe(x.item(), leaves)
         return ("array", x.shape, *(_describe(v, leaves) for v in x.ravel()))
@@ -129,6 +131,12 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
         f"the mechanism returned {type(x).__name__}: return numbers, bools, None, strings, Enum members, or tuples, lists, "
         "sets, dicts, dataclasses, NumPy arrays and pandas tables of them"
     )
+
+
+_ODD_ARRAY = (
+    "the mechanism returned an array with a mask or with named fields: return what is behind them as plain arrays, such as "
+    "`values.filled(-1)` and `values.mask`, or `{name: table[name] for name in table.dtype.names}`"
+)
 
 
 def _of_pandas(x: Any, leaves: list[Any]) -> Any:

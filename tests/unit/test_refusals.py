@@ -132,6 +132,17 @@ MECHANISMS: dict[str, Bad] = {
         "returned object: return numbers, bools",
     ),
     "a set of densities": (lambda: estimate(lambda x: {x + laplace(1.0)}, (0, 1)), errors.RandomTruth, "cannot be looked up"),
+    "an array with a mask": (
+        lambda: estimate(lambda x: np.ma.array([0.0], mask=[bool(dpest.bernoulli(0.25)) ^ x]), (0, 1)),
+        errors.UnsupportedOutput,
+        "mask or with named fields",
+    ),
+    "an element behind a mask": (lambda: estimate(lambda x: np.ma.masked, (0, 1)), errors.UnsupportedOutput, "mask or with"),
+    "an array with named fields": (
+        lambda: estimate(lambda x: np.zeros(1, dtype=[("a", int), ("b", float)]), (0, 1)),
+        errors.UnsupportedOutput,
+        "table.dtype.names",
+    ),
     "a complex number": (lambda: estimate(lambda x: 1j, (0, 1)), errors.UnsupportedOutput, "complex"),
     "hidden randomness": (lambda: estimate(hidden_randomness, (0, 1)), errors.NotReplayable, "draw with random, secrets"),
     "a hidden scale": (lambda: estimate(hidden_scale, (0, 1)), errors.NotReplayable, "it draws from random bytes"),
