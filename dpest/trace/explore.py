@@ -18,7 +18,6 @@ import numpy as np
 
 from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, RandomTruth
 from dpest.lang.folding import folded
-from dpest.lang.generators.seeds import check_unused
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
 from dpest.lang.one_text import of_texts
@@ -47,6 +46,7 @@ from dpest.trace.outputs import Flat
 from dpest.trace.plain_run import one_run
 from dpest.trace.replay import Guard, Pool
 from dpest.trace.rounds import Loop, Step
+from dpest.trace.seeds_kept import check_seeds_kept
 from dpest.trace.series import Loops, check_weights
 from dpest.trace.settled import settled
 
@@ -142,7 +142,7 @@ def trace(
             traced = _few_or_together(program, limits, checks, kept, loop_weight, lambda: is_rewritten(mechanism))
         check_identity(mechanism, program, traced.counted, checks.runs >= LEAST_RUNS, aims_of(traced.paths, Places()))
         check_state(mechanism, data, program)
-    with_seeds_kept(held.secret, traced)
+    check_seeds_kept(held.secret, traced.paths)
     whole = traced.log_unexplored == -math.inf and not traced.cycles
     if traced.log_unexplored > -math.inf:
         seen = (x for path in traced.paths if path.output.structure is None for x in path.output.leaves)
@@ -235,14 +235,8 @@ def trace_on_unknown(
     with nodes_forgotten(), watch, standing_in(mechanism, data, params) as held:
         search = _PathSearch(limits, together=sides is Sides.TOGETHER)
         search.explored(program, rewrite)
-        return with_seeds_kept(held.secret, search.found(None))
-
-
-def with_seeds_kept(secret: list[Draw], traced: Trace) -> Trace:
-    """The trace; refused where an output or a decision tells more of a generator's seed than the generator does."""
-    if secret:
-        told = ((*path.output.leaves, *(t for c in path.conditions for t, _ in c.terms)) for path in traced.paths)
-        check_unused(secret, draws_of(*(x for leaves in told for x in leaves)))
+        traced = search.found(None)
+    check_seeds_kept(held.secret, traced.paths)
     return traced
 
 

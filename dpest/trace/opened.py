@@ -15,10 +15,11 @@ from dpest.lang.nodes import Compare, Node, Relation, scaled
 from dpest.lang.signature import making
 from dpest.lang.spans import is_decided, span
 from dpest.trace.execute import execute
-from dpest.trace.explore import LoopWeight, Trace, explored, with_seeds_kept
+from dpest.trace.explore import LoopWeight, Trace, explored
 from dpest.trace.forks import TraceRun
 from dpest.trace.limits import Limits
 from dpest.trace.outputs import Flat
+from dpest.trace.seeds_kept import check_seeds_kept
 
 # A bound is an extra beside a sampled answer: it must not take longer than that.
 LIMITS = Limits(paths=2_000, work=100_000)
@@ -34,7 +35,8 @@ def trace_opened(
 
     with standing_in(mechanism, data, params) as held:
         traced = explored(program, LIMITS, loop_weight, EntirelyOpenRun if entirely else OpenRun)
-        return with_seeds_kept(held.secret, traced)
+    check_seeds_kept(held.secret, traced.paths)
+    return traced
 
 
 class OpenRun(TraceRun):

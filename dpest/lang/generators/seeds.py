@@ -47,8 +47,7 @@ def seeded() -> bool:
 def known_seed(seed: Any) -> Any:
     """A seed as a plain number: one that was drawn among a few forks the run."""
     if isinstance(seed, Dist):
-        low, high = reach(seed.node)
-        if not high - low < _MOST_KNOWN:
+        if any(high - low >= _MOST_KNOWN for low, high in map(reach, (seed.node, *draws_of(seed.node)))):
             raise UnsupportedOperation(
                 "a seed is computed from a drawn number of very many values: seed a generator with the number itself, or take "
                 "all noise from one generator"

@@ -116,10 +116,11 @@ def test_no_bound_rests_on_noise_whose_seed_is_told() -> None:
         dpest.estimate(released_beside, ([0.0], [1.0]), samples=500, progress=False)
 
 
-def test_a_seed_that_is_computed_from_very_many_is_refused_at_once() -> None:
-    def next_to_each_other(x: float) -> Any:
-        seed = secrets.randbits(64)
-        return x + np.random.default_rng(seed).laplace(), x + np.random.default_rng(seed + 1).laplace()
+def next_to_each_other(x: float) -> Any:
+    seed = secrets.randbits(64)
+    return x + np.random.default_rng(seed).laplace(), x + np.random.default_rng(seed + 1).laplace()
 
+
+def test_a_seed_that_is_computed_from_very_many_is_refused_at_once() -> None:
     with pytest.raises(UnsupportedOperation, match="computed from a drawn number"):
         dpest.estimate(next_to_each_other, (0.0, 1.0), samples=500, progress=False)
