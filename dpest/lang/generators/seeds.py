@@ -83,6 +83,19 @@ class Unknown:
         """Seeds that are independent of each other."""
         return [Unknown() for _ in range(n_children)]
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UnsupportedOperation(f"the mechanism asks for `{name}` of a seed that nobody knows: make one generator from each")
+
+    def __copy__(self) -> Unknown:
+        check_no_copy()
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Unknown:
+        check_no_copy()
+        return self
+
 
 class UnknownBits(Unknown):
     """A source of random bits, which several generators may draw from in turn."""
@@ -104,6 +117,15 @@ def is_unknown(seed: Any) -> bool:
     seeds.wide[_key(seed)] = None
     seeds.secret += draws_of(seed.node) if isinstance(seed, Dist) else ()
     return True
+
+
+def check_no_copy() -> None:
+    """Refuses a copy of a generator inside a run."""
+    if SEEDS.get() is not None:
+        raise UnsupportedOperation(
+            "the mechanism copies a generator, and a copy gives the same numbers again: draw all noise from one generator, or "
+            "make children of it (`rng.spawn(2)`)"
+        )
 
 
 def _twice() -> bool:

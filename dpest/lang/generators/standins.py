@@ -11,7 +11,7 @@ import numpy as np
 from dpest.errors import UnsupportedOperation
 from dpest.lang.dist import RUN
 from dpest.lang.generators import draws, standard
-from dpest.lang.generators.seeds import SEEDS, is_unknown, known_seed, note_seed
+from dpest.lang.generators.seeds import SEEDS, check_no_copy, is_unknown, known_seed, note_seed
 from dpest.lang.plain_numbers import on_own_numbers
 
 LawMaker = Callable[..., Any]
@@ -66,9 +66,11 @@ class StandIn:
         return self._real() is not None
 
     def __copy__(self) -> Any:
+        check_no_copy()
         return self
 
     def __deepcopy__(self, memo: Any) -> Any:
+        check_no_copy()
         return self
 
     def __reduce__(self) -> Any:
@@ -77,6 +79,33 @@ class StandIn:
 
 def _same(x: Any) -> Any:
     return x
+
+
+class GuardedBits(_PCG64):
+    """The bits of a stand-in: another generator may draw from them in turn, and nobody knows them."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _TELLING and RUN.get() is not None:
+            raise UnsupportedOperation(
+                f"the mechanism asks for `{name}` of the bits of a generator: numbers that come again, or are known, are no "
+                "noise; draw from the generator itself"
+            )
+        return super().__getattribute__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__getattribute__(name)
+        super().__setattr__(name, value)
+
+    def __copy__(self) -> Any:
+        check_no_copy()
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        check_no_copy()
+        return self
+
+
+_TELLING = frozenset({"state", "advance", "random_raw", "ctypes", "cffi", "__reduce__", "__reduce_ex__", "__getstate__"})
 
 
 _TYPED = ("integers", "choice")  # methods whose single draws are NumPy's numbers; those of others are Python's
@@ -136,7 +165,7 @@ def _spawn(self: Any, n_children: int) -> Any:
 
 
 def _numpy_made(cls: Any, original: Any = None) -> Any:
-    out = cls(_PCG64(0))  # never drawn from: a state that NumPy wants to see
+    out = cls(GuardedBits(0))  # never drawn from: a state that NumPy wants to see
     out.original = original
     return out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 import random
@@ -124,3 +125,51 @@ def next_to_each_other(x: float) -> Any:
 def test_a_seed_that_is_computed_from_very_many_is_refused_at_once() -> None:
     with pytest.raises(UnsupportedOperation, match="computed from a drawn number"):
         dpest.estimate(next_to_each_other, (0.0, 1.0), samples=500, progress=False)
+
+
+def rewinds(x: float, rng: np.random.Generator) -> Any:
+    before = rng.bit_generator.state
+    noisy = x + rng.laplace()
+    rng.bit_generator.state = before
+    return noisy, rng.laplace()
+
+
+def steps_back(x: float, rng: np.random.Generator) -> Any:
+    noisy = x + rng.laplace()
+    rng.bit_generator.advance(-1)  # type: ignore[attr-defined]
+    return noisy, rng.laplace()
+
+
+def copies(x: float, rng: np.random.Generator) -> Any:
+    return x + copy.deepcopy(rng).laplace(), x + rng.laplace()
+
+
+def copies_python(x: float) -> Any:
+    one = random.Random()
+    return x + one.gauss(0, 1), copy.copy(one).gauss(0, 1)
+
+
+def copies_bits(x: float) -> Any:
+    one = np.random.PCG64()
+    return x + np.random.Generator(one).laplace(), np.random.Generator(copy.deepcopy(one)).laplace()
+
+
+def jumps(x: float) -> Any:
+    return x + np.random.Generator(np.random.PCG64().jumped()).laplace()
+
+
+@pytest.mark.parametrize("mechanism", [rewinds, steps_back, copies, copies_python, copies_bits, jumps])
+def test_numbers_that_come_again_are_refused(mechanism: Callable[..., Any]) -> None:
+    """Noise that is drawn again hides nothing beside itself, and adds nothing beside its copy: 2 was the answer where 1 is."""
+    with pytest.raises(UnsupportedOperation, match=r"comes? again|gives the same numbers|that nobody knows"):
+        dpest.estimate(mechanism, (0.0, 1.0), samples=500, progress=False)
+
+
+def test_generators_that_share_their_bits_take_turns() -> None:
+    """Closed form: two independent values of Laplace noise of scale 4."""
+
+    def in_turn(x: float, rng: np.random.Generator) -> Any:
+        other = np.random.Generator(rng.bit_generator)
+        return x + other.laplace(0, 4), x + rng.laplace(0, 4)
+
+    assert dpest.estimate(in_turn, (0.0, 1.0)).epsilon == pytest.approx(0.5, rel=1e-12)
