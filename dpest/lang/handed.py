@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Mapping
 from types import MemberDescriptorType
 from typing import Any
 
@@ -23,7 +24,7 @@ def handed(x: Any) -> Any:
     return x if type(x) in _FIXED else _handed(x, {})
 
 
-def all_handed(values: dict[str, Any]) -> dict[str, Any]:
+def all_handed(values: Mapping[str, Any]) -> dict[str, Any]:
     """The same for each parameter."""
     return {name: handed(x) for name, x in values.items()}
 

@@ -104,7 +104,7 @@ def _is_value(kind: type) -> bool:
 
 def _text(x: Any) -> str:
     """The text of a number or a text, also of one with a `__repr__` of its own."""
-    base = next(c for c in type(x).__mro__ if c in _TEXTS)
+    base: Any = next(c for c in type(x).__mro__ if c in _TEXTS)
     return str(base.__repr__(x))
 
 

@@ -81,7 +81,7 @@ def _same(x: Any) -> Any:
     return x
 
 
-class GuardedBits(_PCG64):
+class GuardedBits(np.random.PCG64):  # which is NumPy's own here, whatever stands at its name in a run
     """The bits of a stand-in: another generator may draw from them in turn, and nobody knows them."""
 
     def __getattribute__(self, name: str) -> Any:
