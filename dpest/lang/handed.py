@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import MemberDescriptorType
 from typing import Any
 
@@ -52,8 +53,10 @@ def _handed(x: Any, known: dict[int, Any]) -> Any:
         for at in np.ndindex(x.shape) if x.dtype == object else ():
             new[at] = _handed(x[at], known)
     elif is_authors(kind):
-        for name, v in _held(x):
-            object.__setattr__(new, name, _handed(v, known))
+        for slot, v in _in_slots(x):
+            slot.__set__(new, _handed(v, known))
+        if hasattr(x, "__dict__"):
+            vars(new).update({name: _handed(v, known) for name, v in vars(x).items()})
     return new
 
 
@@ -73,14 +76,17 @@ def _shell(x: Any) -> Any:
 
 def _is_plain(kind: type) -> bool:
     """Whether objects of a class of the author's hold what their attributes show, and are copied as all objects are."""
-    return all(c is object or (is_authors(c) and not _ODD & vars(c).keys()) for c in kind.__mro__) and type(kind) is type
+    return type(kind) is type and all(c is object or (is_authors(c) and not _copies_itself(c)) for c in kind.__mro__)
 
 
-def _held(x: Any) -> list[tuple[str, Any]]:
-    slots = [
-        (name, slot.__get__(x))
-        for c in type(x).__mro__
-        for name, slot in vars(c).items()
-        if isinstance(slot, MemberDescriptorType) and hasattr(x, name)
-    ]
-    return [*slots, *getattr(x, "__dict__", {}).items()]
+def _copies_itself(c: type) -> bool:
+    return any(is_authors(vars(c)[name]) for name in _ODD & vars(c).keys())  # those of dataclasses do what all objects do
+
+
+def _in_slots(x: Any) -> Iterator[tuple[Any, Any]]:
+    """The slots of an object that hold something, and what they hold."""
+    for c in type(x).__mro__:
+        for slot in vars(c).values():
+            if isinstance(slot, MemberDescriptorType):
+                with suppress(AttributeError):  # which has no value yet
+                    yield slot, slot.__get__(x)

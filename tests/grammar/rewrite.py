@@ -149,6 +149,16 @@ def _moved(program: Program, rng: random.Random) -> Rewriting | None:
     return Rewriting(Program(new.kind, new.source, pair), "same")
 
 
+def _in_place(program: Program, rng: random.Random) -> Rewriting | None:
+    """One input with the other sign, which the program turns round where it lies: the next run must not see that."""
+    i = rng.randrange(len(program.pair[0]))
+    tree, function = _parsed(program)
+    function.body.insert(0, ast.parse(f"x[{i}] = -x[{i}]").body[0])
+    new = _changed(program, tree).program
+    left, right = ([-v if k == i else v for k, v in enumerate(side)] for side in program.pair)
+    return Rewriting(Program(new.kind, new.source, (left, right)), "same")
+
+
 def _swapped(program: Program, rng: random.Random) -> Rewriting | None:
     return Rewriting(Program(program.kind, program.source, program.pair[::-1]), "same")
 
@@ -185,6 +195,7 @@ REWRITINGS: dict[str, Callable[[Program, random.Random], Rewriting | None]] = {
     "if_for_where": _if_for_where,
     "scaled_draws": _scaled_draws,
     "moved": _moved,
+    "in_place": _in_place,
     "swapped": _swapped,
     "identical": _identical,
     "coarser": _coarser,

@@ -22,6 +22,17 @@ class Person:
     bits: list[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Locked:
+    bits: list[int]
+
+
+def _flips_what_is_locked(row: Locked) -> int:
+    if random.random() < 0.25:
+        row.bits[0] = 1 - row.bits[0]
+    return row.bits[0]
+
+
 def _flips(rows: list[int]) -> int:
     for i in range(len(rows)):
         if random.random() < 0.25:
@@ -51,6 +62,7 @@ _ROWS: list[tuple[Callable[..., Any], Any, Any, float]] = [
     (_flips, [1, 0, 1], [0, 0, 1], math.log(3)),
     (_flips_inside, {"a": [1], "b": [1]}, {"a": [0], "b": [1]}, math.log(3)),
     (_flips_a_person, Person(3, [1]), Person(3, [0]), math.log(3)),
+    (_flips_what_is_locked, Locked([1]), Locked([0]), math.log(3)),
     (_takes_out, [1, 1], [0, 1], math.inf),
 ]
 
