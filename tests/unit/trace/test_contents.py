@@ -42,6 +42,14 @@ class Kept:
     held: Any = None
 
 
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self, n: int | None = None) -> None:
+        if n is not None:
+            self.n = n
+
+
 def _tagged(x: Any, tag: int) -> Any:
     x.tag = tag
     return x
@@ -70,6 +78,8 @@ _MADE: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "decimals": (lambda: Decimal("1.0"), lambda: Decimal("1.00")),
     "a field that is not compared": (lambda: Row(1, 2), lambda: Row(1, 3)),
     "1 and 1.0 in slots": (lambda: Row(1), lambda: Row(1.0)),
+    "slots": (lambda: Slotted(1), lambda: Slotted(2)),
+    "a slot without a value": (lambda: Slotted(1), Slotted),
     "zeros in slots": (lambda: Row(0.0), lambda: Row(-0.0)),
     "attributes of a text": (lambda: _tagged(Named("a"), 1), lambda: _tagged(Named("a"), 2)),
     "attributes of a number": (lambda: _tagged(Counted(3), 1), lambda: _tagged(Counted(3), 2)),
