@@ -15,24 +15,26 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.lang.dist import Dist, unwrap
+from dpest.lang.dist import RUN, Dist, unwrap
 from dpest.lang.made_of import Steps
-from dpest.lang.nodes import Compare, Draw, Linear, Relation, ancestors
+from dpest.lang.nodes import Compare, Draw, Linear, Relation, ancestors, draws_of
 from dpest.lang.plain import evaluate
 from dpest.laws.continuous import Laplace
 from dpest.numerics.rationals import exact
+from dpest.numerics.setting import Setting
 from dpest.trace.calls import call
 from dpest.trace.frames import in_while
 from dpest.trace.images import _from_steps, _to_steps, has_images
 from dpest.trace.literal import Literal
 from dpest.trace.masked import put_at, taken_at
+from dpest.trace.named_values import NamedValues
 from dpest.trace.opened import _implied
 from dpest.trace.outcomes import outcomes
-from dpest.trace.replay import _same
+from dpest.trace.replay import Replay, _same
 from dpest.trace.sides import reads, sides_of
 from dpest.trace.snapshot import Hidden, Snapshot
 from dpest.trace.stack import _moved
-from dpest.trace.together import _merged
+from dpest.trace.together import _merged, climbed
 
 HOLDS: dict[Relation, Callable[[Any, Any], bool]] = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
 
@@ -296,3 +298,41 @@ def test_whether_a_function_of_a_draw_takes_part() -> None:
         literal, value = Literal(((draw, exact(1)),), exact(0)), Linear(((draw, exact(1)),), exact(0))
         assert has_images([literal]) == has_images([], [value]) == taken
     assert not has_images([], [Linear(((rounded, exact(1)),), exact(0))])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("y = f(1) + f(2)", [2, 4]),
+        ("y = f(1) + 1", []),
+        ("y = f(f(3))", [6, 12]),
+        ("y = p[0] + p[1]", [5, 7]),
+        ("y = (1 if c else 2) + f(2)", [1, 4]),
+        ("y = f(1)\nz = f(2) - p[1]", [4, 7]),
+    ],
+)
+def test_values_of_a_statement_that_holds_several_get_names(text: str, named: list[int]) -> None:
+    """Calls, items and choices, where there are two or more of them: what they are is found under a name, and nothing changes."""
+    plain, ours = ({"f": lambda x: 2 * x, "p": [5, 7], "c": True} for _ in range(2))
+    exec(text, plain)
+    exec(compile(ast.fix_missing_locations(NamedValues().visit(ast.parse(text))), "", "exec"), ours)
+    assert [ours.get(name) for name in "yz"] == [plain.get(name) for name in "yz"]
+    assert sorted(v for k, v in ours.items() if k.startswith("_dpest")) == named
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("start", "step"), [(0, 1), (-2, 3)])
+def test_a_climb_to_a_random_bound_is_taken_at_once_from_whole_numbers_alone(strict: bool, start: int, step: int) -> None:
+    """Where `while k < bound: k += step` ends, or the same with <=."""
+    with Setting(RUN, Replay([])):
+        bound = dpest.geometric(1.0)
+        found = climbed(bound, start, step, strict)
+        assert climbed(bound, 0.5, step, strict) is None
+        assert climbed(bound, True, step, strict) is None
+        assert climbed(3, start, step, strict) is None
+    (draw,) = draws_of(bound.node)
+    for x in range(-4, 8):
+        k = start
+        while k < x if strict else k <= x:
+            k += step
+        assert evaluate(unwrap(found), {id(draw): x}) == k
