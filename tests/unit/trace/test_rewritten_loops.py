@@ -17,7 +17,7 @@ from dpest.trace import together
 from dpest.trace.counting import counting, read_outside
 from dpest.trace.loop_forms import PlainLoops
 from dpest.trace.recursion import PlainRecursion
-from dpest.trace.rewrite import rewritten_body
+from dpest.trace.rewrite import _chained, rewritten_body
 from dpest.trace.syntax import RUNTIME
 
 SIDES = list(itertools.product((False, True), repeat=7))
@@ -318,3 +318,19 @@ def test_counts_are_what_they_were(name: str) -> None:
 def test_places_that_are_added_to(statement: str) -> None:
     node = checked(program("x, h, d = toss(), [1, 2, 3], {(0, 1): 1}", statement, "return h, d"), rewritten_body)
     assert ("added_at" in ast.unparse(node)) == (statement == "h[toss()] += 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("1 < x < 2", "1 < x and x < 2"),
+        ("f(a) <= x < 2 <= y", "f(a) <= x and x < 2 and 2 <= y"),
+        ("1 < f(x) < 2", "1 < f(x) < 2"),  # what a call gives may differ from time to time
+        ("x < 2", "x < 2"),
+        ("1 < x in y", "1 < x in y"),
+    ],
+)
+def test_chained_comparisons_are_written_one_by_one_where_that_is_the_same(text: str, written: str) -> None:
+    node = ast.parse(text, mode="eval").body
+    assert isinstance(node, ast.Compare)
+    assert ast.dump(ast.parse(ast.unparse(_chained(node)))) == ast.dump(ast.parse(written))
