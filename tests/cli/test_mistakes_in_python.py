@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -75,7 +75,7 @@ PYTHON: dict[str, Callable[[], Any]] = {
     "eps NaN": lambda: dpest.estimate(noisy, (0, 1), eps=NAN),
     "eps as text": lambda: dpest.estimate(noisy, (0, 1), eps="1"),
     "no return": lambda: dpest.estimate(lambda x: print, (0, 1)),
-    "noise of the operating system": lambda: dpest.estimate(lambda x: x + os.urandom(1)[0], (0, 1)),
+    "noise of the operating system": lambda: dpest.estimate(lambda x: x + uuid.uuid4().bytes[0], (0, 1)),
     "bool of a random value": lambda: bool(dpest.laplace(1) > 0),
     "complex of a random value": draws(lambda: complex(dpest.laplace(1))),
     "math.gamma": draws(lambda: math.gamma(dpest.laplace(1))),

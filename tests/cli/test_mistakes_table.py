@@ -12,7 +12,7 @@ from dpest.cli import main
 
 MINE = """
 import math
-import os, random
+import random, uuid
 import numpy as np
 import dpest
 
@@ -49,7 +49,7 @@ def gamma(x):
     return math.gamma(dpest.laplace(1))
 
 def system_noise(x):
-    return x + os.urandom(1)[0]
+    return x + uuid.uuid4().bytes[0]
 
 def positional_size(x):
     return x + dpest.laplace(0, 1)

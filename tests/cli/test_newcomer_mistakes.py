@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import random
 import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ def hidden_random(x: float) -> Any:
 
 
 def hidden_bytes(x: float) -> Any:
-    return x + os.urandom(1)[0]
+    return x + uuid.uuid4().bytes[0]
 
 
 def gamma_of_noise(x: float) -> Any:

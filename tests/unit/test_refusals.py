@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -109,11 +109,11 @@ PAIRS: dict[str, Bad] = {
 
 
 def hidden_randomness(x: float) -> Any:
-    return x + os.urandom(1)[0]
+    return x + uuid.uuid4().bytes[0]
 
 
 def hidden_scale(x: float) -> Any:
-    return x + laplace(1 + os.urandom(1)[0])
+    return x + laplace(1 + uuid.uuid4().bytes[0])
 
 
 def needs_a_plain_number(x: float) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import uuid
 from fractions import Fraction
 
 import numpy as np
@@ -98,7 +98,7 @@ def test_a_generator_is_traced() -> None:
 
 def test_hidden_randomness_is_refused() -> None:
     with pytest.raises(NotReplayable, match="draw with random, secrets"):
-        estimate_algorithm("mine", [([0.0], [1.0])], dist_func=lambda data, eps: data[0] + os.urandom(1)[0], eps=1.0)
+        estimate_algorithm("mine", [([0.0], [1.0])], dist_func=lambda data, eps: data[0] + uuid.uuid4().bytes[0], eps=1.0)
 
 
 def test_verbose_prints_the_result(capsys: pytest.CaptureFixture[str]) -> None:
