@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
-from dpest.laws.law import Continuous
+from dpest.laws.law import Continuous, Discrete, Law
+from dpest.laws.scipy_law import ScipyContinuous
 from dpest.numerics.rationals import Rational
 
 _NARROW = 2.0**-20  # of the ends: a difference of two doubles then still has 32 bits of its own
 
 
-def log_chance(law: Continuous, least: Rational | None, most: Rational | None) -> float:
+def log_chance(law: Law, least: Rational | None, most: Rational | None) -> float:
+    """ln P(least <= X <= most); where the ends nearly agree, at least that."""
+    if isinstance(law, ScipyContinuous):  # others are as quick as a look-up, or tables that should not be kept
+        return _of_scipy(law, least, most)
+    if isinstance(law, Continuous):
+        return _of_continuous(law, least, most)
+    assert isinstance(law, Discrete)
+    low, high = (-math.inf if least is None else float(least)), (math.inf if most is None else float(most))
+    return float(law.log_between(law.first(low, False), law.last(high, False)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _of_scipy(law: ScipyContinuous, least: Rational | None, most: Rational | None) -> float:
+    """The same, kept: each run that comes by asks again, and a tail of SciPy's takes a tenth of a millisecond."""
+    return _of_continuous(law, least, most)
+
+
+def _of_continuous(law: Continuous, least: Rational | None, most: Rational | None) -> float:
     """ln P(least < X < most); where the ends nearly agree, at least that.
 
     It is minus infinity for no interval that has a probability: what weighs nothing is taken for impossible.

@@ -18,7 +18,6 @@ from dpest.lang.nodes import Draw, Linear, Relation, is_integral
 from dpest.lang.origins import at_root
 from dpest.laws.continuous import Uniform
 from dpest.laws.discrete import Atoms
-from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.narrow_spans import log_chance
 from dpest.numerics.rationals import ONE, ZERO, Rational, common_measure, exact, floor
 
@@ -350,19 +349,7 @@ def _log_span(direction: DrawDirection, span: Tightest) -> float | None:
         return 0.0
     if any(x is not None and x.terms[0][0].origin is not None for x in span):
         return _log_image_span(span)
-    law = direction[0][0].law
-    least, most = ends(span)
-    return _log_mass(law, least, most)
-
-
-@lru_cache(maxsize=1 << 14)
-def _log_mass(law: Law, least: Rational | None, most: Rational | None) -> float:
-    """ln P(least <= X <= most); asked again for each run that comes by, and a tail of SciPy's takes a tenth of a millisecond."""
-    if isinstance(law, Continuous):
-        return log_chance(law, least, most)
-    assert isinstance(law, Discrete)
-    low, high = (-math.inf if least is None else float(least)), (math.inf if most is None else float(most))
-    return float(law.log_between(law.first(low, False), law.last(high, False)))
+    return log_chance(direction[0][0].law, *ends(span))
 
 
 def _log_image_span(span: Tightest) -> float | None:
@@ -374,7 +361,7 @@ def _log_image_span(span: Tightest) -> float | None:
     bounds = [(x.terms[0][1], -x.constant / x.terms[0][1]) for x in span if x is not None]
     least = max((bound for c, bound in bounds if c > 0), default=None)
     most = min((bound for c, bound in bounds if c < 0), default=None)
-    return _log_mass(draw.law, least, most)
+    return log_chance(draw.law, least, most)
 
 
 def log_chances(literal: Literal, bounds: Bounds) -> tuple[float, float]:
