@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copyreg
 import gc
+import sys
+import sysconfig
 from abc import ABC
 from collections import defaultdict, deque
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ _TEXTS: tuple[type, ...] = (int, float, complex, str, bytes)  # of which a text 
 _EXACT = frozenset({bool, int, str, bytes, type(None)})
 _FIELDS = (*_TEXTS, list, dict, set, tuple, deque, type, partial, np.ndarray, Dist)  # what a class may count with, or keep
 _BARE = (object, ABC, Generic, Protocol)  # classes that give their objects nothing
+_INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
 _TABLES: tuple[Any, ...] = ({}, {}.values(), {}.items(), set())
 _OF_TABLES = tuple(type(iter(x)) for x in _TABLES)
 _SEQUENCES: tuple[Any, ...] = ([], (), range(0), range(2**64), "", "\u0100", b"", np.zeros(1), reversed([]))
@@ -100,6 +103,12 @@ def _is_value(kind: type) -> bool:
     """Whether objects of a class are values, such as dates and fractions: equal by content, and made to be keys."""
     own = {name for base in kind.__mro__[:-1] for name in vars(base) if vars(base)[name] is not None}
     return {"__eq__", "__hash__"} <= own
+
+
+def _is_installed(kind: type) -> bool:
+    """Whether a class comes with a library that is installed, as numbers of other libraries do."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return isinstance(file, str) and file.startswith(_INSTALLED)
 
 
 def _text(x: Any) -> str:
@@ -220,6 +229,8 @@ class Snapshot:
                 return self._iterator(x)
             case MethodType():
                 return (MethodType, self.of(x.__func__), self.of(x.__self__))
+        if _is_value(type(x)) and _is_installed(type(x)):  # its class, which may lead to the whole library, is a tool
+            return (type(x), tuple(map(self.of, _reduced(x))))
         if _shows_all(type(x)):
             return (type(x), self.of(getattr(x, "__dict__", None)), self._in_slots(x), self._fields(type(x)))
         if not _is_value(type(x)):

@@ -60,10 +60,6 @@ def verse(x):
 def mute(x):
     raise ValueError
 
-def mutates(values):
-    values.append(1)
-    return sum(values) + dpest.laplace(1)
-
 def in_a_set(x):
     return {x + dpest.laplace(1)}
 
@@ -190,7 +186,6 @@ COMMANDS = {
     f"audit mine.py:talks {P}": "characters)",
     f"estimate mine.py:verse {P}": "line one line two",
     f"estimate mine.py:mute {P}": "mute raised ValueError (on the input 0)",
-    "estimate mine.py:mutates --pair '[1]' '[2]'": "behaves differently when it is run again",
     f"estimate mine.py:in_a_set {P}": "Compare it with each candidate",
     f"estimate mine.py:complex_number {P}": "returned complex: return numbers",
     f"estimate mine.py:older_name {P}": "has no attribute 'Laplace'",
