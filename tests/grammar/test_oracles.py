@@ -30,6 +30,14 @@ def meets(truth: Truth, value: Any, width: float = 1e-6) -> None:
     assert truth.upper - truth.lower <= width
 
 
+def test_a_remainder_by_tenths_is_never_negative() -> None:
+    """0.3 times a whole number is rounded as a double, which leaves room for remainders below 0."""
+    source = "def mechanism(x):\n    z = d.gumbel(1)\n    return 'low' if (x[0] + z) % 0.3 < 0 else 'high'\n"
+    program = Program("one", source, ([0], [1]))
+    for x in program.pair:
+        assert set(law(program.two_sided(), x).atoms) == {"high"}
+
+
 def families() -> list[Family]:
     from scipy import stats
 

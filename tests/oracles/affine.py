@@ -106,7 +106,7 @@ class Line:
         return math.floor(self / other)
 
     def __mod__(self, other: Any) -> Any:
-        return self - other * (self // other)
+        return self - self._like(other) * (self // other)  # a float times a whole number would be rounded
 
     def __abs__(self) -> Line:
         return self if self >= 0 else -self
