@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import statistics
 import threading
 import time
 from types import SimpleNamespace
@@ -231,6 +232,33 @@ def test_stages_with_noise_of_their_own_are_seen_and_coarse_outputs_are_not() ->
     assert own_values(rng.integers(0, 2**60, 500, dtype=np.uint64), rng.choice(pools[1], 500))
     for law in (lambda: rng.choice(pools[0], 500), lambda: rng.geometric(0.05, 500), lambda: rng.zipf(1.5, 500)):
         assert not any(own_values(law().astype(np.uint64), law().astype(np.uint64)) for _ in range(200))
+
+
+def test_noise_of_its_own_is_told_by_pairs_and_their_spread() -> None:
+    """Oracle: pairs of equal outputs counted one by one; the spread is that of an output's frequency in both stages."""
+
+    def by_hand(earlier: list[int], later: list[int]) -> bool:
+        both = [*earlier, *later]
+        often = [both.count(x) / len(both) for x in both]
+        spread = statistics.pvariance(often) * (1 / len(earlier) + 1 / len(later))
+        across = sum(x == y for x in earlier for y in later) / (len(earlier) * len(later))
+        for stage in (earlier, later):
+            pairs = math.comb(len(stage), 2)
+            equal = sum(x == y for x, y in itertools.combinations(stage, 2)) / pairs
+            chance = (across + 1 / (len(earlier) * len(later))) / pairs
+            if equal - across > 8 * math.sqrt(spread + chance) + 8 / pairs:
+                return True
+        return False
+
+    rng, said = np.random.default_rng(5), set()
+    for own in range(0, 64, 3):
+        for n in (64, 90):
+            rest = [rng.choice([10, 11, 12], size - own, p=[0.7, 0.2, 0.1]).tolist() for size in (64, n)]
+            stages = [[k] * own + rest[k] for k in (0, 1)]
+            found = own_values(*(np.array(x, np.uint64) for x in stages))
+            assert found == by_hand(*stages)
+            said.add(found)
+    assert said == {False, True}
 
 
 def test_noise_seeded_by_the_clock_is_refused() -> None:
