@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dis
 import linecache
+import re
 import sys
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -87,6 +88,10 @@ def _given_anew(filename: str) -> frozenset[str] | None:
 
 def _after(given_anew: frozenset[str] | None, step: dis.Instruction, tags: Tags, jumps: bool) -> Tags:
     """What is held behind an instruction."""
+    if isinstance(step.argval, tuple) and "_FAST_" in step.opname:  # two in one, from Python 3.13 on
+        for part in _parts(step):
+            tags = _after(given_anew, part, tags, jumps)
+        return tags
     name, arg = step.opname, step.arg or 0
     effect = dis.stack_effect(step.opcode, step.arg, jump=jumps)
     if (moved := _moved(step, tags, effect)) is not None:
@@ -128,6 +133,12 @@ def _after(given_anew: frozenset[str] | None, step: dis.Instruction, tags: Tags,
             return tags
     kept = tags[: max(0, len(tags) + min(effect, 0) - 1)] if not name.startswith(("POP_", "JUMP")) else tags[: len(tags) + effect]
     return (*kept, *(_HIDDEN,) * (len(tags) + effect - len(kept)))
+
+
+def _parts(step: dis.Instruction) -> list[dis.Instruction]:
+    """The two instructions on one variable each that STORE_FAST_LOAD_FAST, say, stands for."""
+    names = re.findall("LOAD_FAST|STORE_FAST", step.opname)
+    return [step._replace(opname=name, opcode=dis.opmap[name], argval=x) for name, x in zip(names, step.argval, strict=True)]
 
 
 def _moved(step: dis.Instruction, tags: Tags, effect: int) -> Tags | None:

@@ -8,9 +8,11 @@ if its source says so: the name that is called leads to the code that runs.
 from __future__ import annotations
 
 import ast
+import builtins
 import dis
 import inspect
 import linecache
+import sys
 from abc import ABC
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -18,7 +20,10 @@ from itertools import pairwise
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any, Generic, Protocol
 
+from dpest.trace.comparisons import compares_two_values
+
 _ASK_FOR_TRUTH = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")  # with what follows their names
+_COMPARING_ASKS = sys.version_info >= (3, 13)  # a comparison in a condition asks for its truth itself
 TOGETHER = "dpest.trace.together"  # which only rewritten code calls, and by itself
 SAMPLERS = "dpest.trace.samplers"  # which stands for functions of the author's, and is called in their place
 _CONVERSIONS, _MATHEMATICS = "dpest.lang.generators.conversions", "dpest.lang.generators.mathematics"
@@ -40,7 +45,7 @@ def _asks(frame: FrameType, entry: FrameType) -> bool:
         return True
     name, step = entry.f_code.co_name, _opname(frame.f_code, frame.f_lasti)
     if name == "__bool__":
-        return step.startswith(_ASK_FOR_TRUTH)
+        return step.startswith(_ASK_FOR_TRUTH) or (_COMPARING_ASKS and step == "COMPARE_OP" and _compares_two_values(frame))
     if name == "__index__":
         return step.startswith("BINARY_SUBSCR")
     if module == SAMPLERS:
@@ -49,6 +54,10 @@ def _asks(frame: FrameType, entry: FrameType) -> bool:
     if module == _MATHEMATICS or module in _DRAWING:
         return getattr(_called(frame), "__code__", None) is entry.f_code
     return module == _CONVERSIONS and getattr(_called(frame), "__module__", "") == _CONVERSIONS
+
+
+def _compares_two_values(frame: FrameType) -> bool:
+    return compares_two_values(_expression(frame.f_code, frame.f_lasti), partial(_named, frame=frame))
 
 
 def _opname(code: CodeType, at: int) -> str:
@@ -86,7 +95,8 @@ def same_place(own: CodeType, code: CodeType) -> bool:
 
 def _called(frame: FrameType) -> Any:
     """What the call at which a frame stands names; None where that is not known."""
-    found = _named(_callee(frame.f_code, frame.f_lasti), frame)
+    call = _expression(frame.f_code, frame.f_lasti)
+    found = _named(call.func if isinstance(call, ast.Call) else None, frame)
     while isinstance(found, partial):
         found = found.func
     return None if found is _MISSING else getattr(found, "__func__", found)
@@ -96,7 +106,9 @@ def _named(node: ast.expr | None, frame: FrameType) -> Any:
     """The value of `name`, `name.attribute` or `name[key]`, looked up without running any code."""
     match node:
         case ast.Name(id=name):
-            return frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name, _MISSING)
+            if name in frame.f_locals:
+                return frame.f_locals[name]
+            return frame.f_globals.get(name, vars(builtins).get(name, _MISSING))
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]), attr=attribute):
             return _of_super(attribute, frame)
         case ast.Attribute(value=ast.Call(func=maker), attr=attribute):
@@ -144,8 +156,8 @@ def _gives_itself(kind: type, name: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _callee(code: CodeType, at: int) -> ast.expr | None:
-    """The function of a call as the source names it."""
+def _expression(code: CodeType, at: int) -> ast.expr | None:
+    """The expression that an instruction belongs to, as the source has it."""
     line, last, start, end = list(code.co_positions())[at // 2]  # one for each unit of two bytes
     if line is None or last is None or start is None or end is None:
         return None
@@ -155,7 +167,6 @@ def _callee(code: CodeType, at: int) -> ast.expr | None:
     lines[-1] = lines[-1][:end]
     lines[0] = lines[0][start:]
     try:
-        found = ast.parse(b"".join(lines).decode(), mode="eval").body
+        return ast.parse(f"({b''.join(lines).decode()})", mode="eval").body  # which may go over several lines
     except (SyntaxError, ValueError):
         return None
-    return found.func if isinstance(found, ast.Call) else None
