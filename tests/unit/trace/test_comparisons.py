@@ -45,7 +45,16 @@ def test_two_values(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["f(x) > g(x)", "xs < f(x)", "xs < t", "f(x) + g(x) > h(x)", "2 * xs < f(x)", "0 <= f(x) <= xs < t", "sorted(xs) < f(x)", "[x] < [y]"],
+    [
+        "f(x) > g(x)",
+        "xs < f(x)",
+        "xs < t",
+        "f(x) + g(x) > h(x)",
+        "2 * xs < f(x)",
+        "0 <= f(x) <= xs < t",
+        "sorted(xs) < f(x)",
+        "[x] < [y]",
+    ],
 )
 def test_what_may_go_through_containers(text: str) -> None:
     assert not _said(text)
