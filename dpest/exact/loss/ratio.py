@@ -15,6 +15,7 @@ from dpest.exact.inference.cases import Affine, Expansion, Ratio
 from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.loss.blocks import Block, IntegratedLaw, Measures
+from dpest.exact.loss.far_quotients import FarSide, far_side
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
 from dpest.lang.nodes import Draw, Linear
 from dpest.laws.continuous import Laplace, Logistic
@@ -181,6 +182,21 @@ class _Cells:
         middle = 0.5 * (low + high)
         return _Cells(self.chart, np.r_[low, middle], np.r_[middle, high], np.hstack([ways, ways]))
 
+    def far(self, side: FarSide) -> npt.NDArray[np.bool_]:
+        """The intervals all of whose quotients are that far out."""
+        if self.chart is Chart.Y:
+            return np.zeros(len(self.low), bool)
+        return (self.low >= min(0.0, side.nearest)) & (self.high <= max(0.0, side.nearest))
+
+
+@dataclass(frozen=True, eq=False)
+class _AtEnds:
+    """What was evaluated at the two ends of each interval: ln of the first density, ln p - ln q, and how far it may be off."""
+
+    log_p: Floats
+    ratio: Floats
+    error: Floats
+
 
 class _RatioSearch:
     """Branch and bound: what cannot exceed the larger loss is not looked at more closely; or, of `each` direction, its own."""
@@ -191,6 +207,9 @@ class _RatioSearch:
         self.best = [_Best(), _Best()]
         self.unit = _unit(self.p + self.q)
         self.caps = np.array([_pairwise(self.p, self.q), _pairwise(self.q, self.p)])[:, None]
+        self.far = [side for sign in (1, -1) if (side := far_side(self.p, self.q, sign)) is not None]
+        for side in self.far:
+            self._reach(side)
 
     def answer(self) -> BothWays:
         """The suprema with their brackets."""
@@ -213,24 +232,39 @@ class _RatioSearch:
             cells = following
             if not cells:
                 break
-        sups = [Sup(b.value, b.lower, max(float(u), b.value), (b.at,), *b.logs) for b, u in zip(self.best, uppers, strict=True)]
+        sups = [
+            Sup(b.value, b.lower, max(float(u), b.value), (b.at,), *b.logs, limit=math.isinf(b.at))
+            for b, u in zip(self.best, uppers, strict=True)
+        ]
         return BothWays(sups[0], sups[1])
 
     def _first(self, chart: Chart) -> _Cells:
         unit = self.unit if chart is Chart.Y else 1 / self.unit
         ends = [e for s in self.p + self.q for e in (s.least, s.most) if math.isfinite(e)]
         ends = ends if chart is Chart.Y else [1 / e for e in ends if e]
+        ends += [] if chart is Chart.Y else [side.nearest for side in self.far]
         edges = np.unique([*np.linspace(-unit, unit, 2 * _FIRST + 1), *(e for e in ends if abs(e) < unit)])
         return _Cells(chart, edges[:-1], edges[1:], np.ones((2, len(edges) - 1), bool))
 
-    def _bounds(self, cells: _Cells, ends: Floats) -> Floats:
+    def _reach(self, side: FarSide) -> None:
+        """The limit is a loss that is approached; the densities shown with it are those of a quotient on the way."""
+        z = np.array([math.copysign(min(abs(side.nearest), 1 / self.unit), side.nearest)])
+        a, b = (float(density(x, Chart.INVERSE, z)[0][0]) for x in (self.p, self.q))
+        for way, (value, logs) in enumerate(((side.limit, (a, b)), (-side.limit, (b, a)))):
+            if value > self.best[way].value:
+                self.best[way] = _Best(value, value - side.slack, math.copysign(math.inf, side.nearest), logs)
+
+    def _bounds(self, cells: _Cells, ends: _AtEnds) -> Floats:
         """What the ratios are at most over each interval, a row for each direction; only where that is asked for."""
         with np.errstate(invalid="ignore"):
-            tilt = (ends[1] - ends[0]) / (cells.high - cells.low)
+            tilt = (ends.log_p[1] - ends.log_p[0]) / (cells.high - cells.low)
         tilt = np.where(np.isfinite(tilt), tilt, 0.0)
         out = np.full(cells.ways.shape, -np.inf)
+        far = self._far_bounds(cells, ends)
+        near = np.isnan(far).any(axis=0)
+        out[:, ~near] = far[:, ~near]
         for way, (one, other) in enumerate(((self.p, self.q), (self.q, self.p))):
-            rows = cells.ways[way]
+            rows = cells.ways[way] & near
             if not rows.any():
                 continue
             span = QuotientSpan(cells.low[rows], cells.high[rows], tilt[rows])
@@ -242,22 +276,35 @@ class _RatioSearch:
             out[way, rows] = np.where(most == -np.inf, -np.inf, np.where(unknown, np.inf, bound))
         return out
 
-    def _look(self, cells: _Cells) -> Floats:
-        """Evaluate the ratio at the middle and both ends of each interval; ln of the first density at the ends."""
+    def _far_bounds(self, cells: _Cells, ends: _AtEnds) -> Floats:
+        """The same where the ratio is monotone: the larger at both ends, one of which may be the limit; else not a number."""
+        out = np.full(cells.ways.shape, np.nan)
+        for side in self.far:
+            rows = cells.far(side)
+            z = np.stack([cells.low[rows], cells.high[rows]])
+            ratio = np.where(z == 0, side.limit, ends.ratio[:, rows])
+            error = np.where(z == 0, 0.0, ends.error[:, rows]) + side.slack
+            out[:, rows] = np.stack([(ratio + error).max(axis=0), (error - ratio).max(axis=0)])
+        return out
+
+    def _look(self, cells: _Cells) -> _AtEnds:
+        """Evaluate the ratio at the middle and both ends of each interval."""
         chart = cells.chart
         z, at = np.unique(np.concatenate([cells.low, cells.high, 0.5 * (cells.low + cells.high)]), return_inverse=True)
         (a, e), (b, f) = (density(side, chart, z) for side in (self.p, self.q))
         known = np.isfinite(a) & np.isfinite(b) & (e < 0.1) & (f < 0.1)
+        with np.errstate(invalid="ignore"):
+            ratios = np.where(known, a - b, np.nan)
+            errors = e + f + 2.3e-16 * (4 + np.abs(a) + np.abs(b))
         for way, sign in ((0, 1.0), (1, -1.0)):
-            with np.errstate(invalid="ignore"):
-                ratio = np.where(known, sign * (a - b), -np.inf)
+            ratio = np.where(known, sign * ratios, -np.inf)
             i = int(np.argmax(ratio))
             if ratio[i] > self.best[way].value:
                 y = float(z[i]) if chart is Chart.Y else float(1 / z[i]) if z[i] else math.inf
-                off = float(e[i] + f[i]) + 2.3e-16 * (4 + abs(float(a[i])) + abs(float(b[i])))
                 logs = (float(a[i]), float(b[i])) if way == 0 else (float(b[i]), float(a[i]))
-                self.best[way] = _Best(float(ratio[i]), float(ratio[i]) - off, y, logs)
-        return np.asarray(a[at.ravel()][: 2 * len(cells.low)].reshape(2, -1))
+                self.best[way] = _Best(float(ratio[i]), float(ratio[i] - errors[i]), y, logs)
+        a, ratios, errors = (x[at.ravel()][: 2 * len(cells.low)].reshape(2, -1) for x in (a, ratios, errors))
+        return _AtEnds(a, ratios, errors)
 
 
 def _unit(shares: tuple[Share, ...]) -> float:
