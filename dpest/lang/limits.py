@@ -7,9 +7,12 @@ import sys
 from typing import Any
 
 from dpest.errors import UnsupportedOperation
+from dpest.lang.narrow import FAR, ends
 from dpest.lang.nodes import NODES, Apply, Function, Linear, Product, Quotient, children
+from dpest.lang.spans import reach
 from dpest.numerics.rationals import exact
 
+_FAR_OUT = 1e300  # of values that are computed: sums and multiples of them stay finite
 _LARGEST, _SMALLEST = exact(sys.float_info.max), exact(sys.float_info.min)
 
 
@@ -25,10 +28,12 @@ def in_range(x: Linear) -> Linear:
 
 
 def overflows(node: Any) -> bool:
-    """Whether floating-point arithmetic may turn a value into an infinity."""
+    """Whether floating-point arithmetic may turn a value into an infinity, with a probability that is not zero as a double."""
     if not isinstance(node, NODES):
         return False
-    return isinstance(node, Function | Product | Quotient | Apply) or any(map(overflows, children(node)))
+    if isinstance(node, Function | Product | Quotient | Apply) and max(map(abs, reach(node, ends, rare=FAR))) > _FAR_OUT:
+        return True
+    return any(map(overflows, children(node)))
 
 
 def rounded_steps(x: float, digits: int) -> int:

@@ -19,7 +19,7 @@ from dpest.lang.spans import is_smooth, reach
 from dpest.laws.discrete import MOST_EXACT
 from dpest.laws.law import Law
 
-_FAR = -800.0  # ln of a probability that is zero as a double: values as rare as that do not count
+FAR = -800.0  # ln of a probability that is zero as a double: values as rare as that do not count
 _MOST_BITS = 63
 
 
@@ -82,17 +82,17 @@ def check_stored(x: Any, dtype: np.dtype[Any] | None) -> None:
 
 def check_float(x: Any) -> None:
     """Refuses float(k) of a whole number that is known to go beyond 2**53, where doubles have gaps."""
-    if is_integral(x) and any(MOST_EXACT < abs(end) < math.inf for end in reach(x, _ends, rare=_FAR)):
+    if is_integral(x) and any(MOST_EXACT < abs(end) < math.inf for end in reach(x, ends, rare=FAR)):
         raise UnsupportedOperation("float() of a random whole number beyond 2**53, which doubles may round: leave it whole")
 
 
 def _between(x: Any, low: int, high: int) -> bool:
-    least, most = reach(x, _ends, rare=_FAR)
+    least, most = reach(x, ends, rare=FAR)
     return low <= least and most <= high
 
 
 @lru_cache(maxsize=256)
-def _ends(law: Law) -> tuple[float, float]:
+def ends(law: Law) -> tuple[float, float]:
     """Two numbers between which a draw lies, but for a probability that is zero as a double."""
     low, high = law.support
     least = low if math.isfinite(low) else -_far(law, -1)
@@ -100,7 +100,7 @@ def _ends(law: Law) -> tuple[float, float]:
 
 
 def _far(law: Law, sign: int) -> float:
-    return next((2.0**k for k in range(_MOST_BITS) if float(law.log_density(sign * 2.0**k)) < _FAR), math.inf)
+    return next((2.0**k for k in range(_MOST_BITS) if float(law.log_density(sign * 2.0**k)) < FAR), math.inf)
 
 
 def _refused(dtype: np.dtype[Any]) -> UnsupportedOperation:

@@ -26,7 +26,7 @@ from dpest.lang.nodes import (
     is_node,
     linear,
 )
-from dpest.laws.continuous import Uniform
+from dpest.laws.continuous import Exponential, Uniform
 from dpest.laws.law import Law
 from dpest.numerics.elementary import Elementary, Kind, TooFar
 from dpest.numerics.ranges import ANYTHING, Range, ends, floats, hull, largest_of, product, smallest_of, total
@@ -143,7 +143,7 @@ def _image(function: Elementary, inner: Range) -> Range:
 
 
 _LOGARITHMS = (Kind.LOG, Kind.LOG1P, Kind.LOGIT, Kind.FOLDED_LOG)
-_NARROWEST, _SPARE = 1e-9, 50.0  # of uniform noise, which is nearer than e^-t to a number with a probability of at most 2e9 e^-t
+_NARROWEST, _SPARE = 1e-9, 50.0  # of noise, which is nearer than e^-t to a number with a probability of at most 2e9 e^-t
 
 
 def _but_for(rare: float, node: Node, known: Range, at: Callable[[Any], Range]) -> Range:
@@ -152,7 +152,7 @@ def _but_for(rare: float, node: Node, known: Range, at: Callable[[Any], Range]) 
         case Where(yes=yes, no=no):
             finite = [at(x) for x in (yes, no) if not _is_infinite(x)]
             return hull(finite) if finite else known
-        # Uniform noise is as near as e^-t to an end of the domain with a probability of about e^-t.
+        # Noise is as near as e^-t to an end of the domain with a probability of about e^-t.
         case Function(function=function, value=value) if function.kind in _LOGARITHMS and _width(value) >= _NARROWEST:
             base = function.parameter
             far = exact(math.ceil((_SPARE - rare) / (1.0 if base is None else abs(math.log(base)))))
@@ -167,14 +167,16 @@ def _is_infinite(x: Any) -> bool:
 
 
 def _width(node: Any) -> float:
-    """How wide uniform noise is that is scaled and moved, also with another sign in some cases; 0 for other values."""
+    """One over the largest density of noise, scaled and moved, also with another sign in some cases; 0 for other values."""
     if is_absolute(node):
         return _width(node.values[0])
     match node:
-        case Draw(law=Uniform() as law):
+        case Draw(law=Uniform() | Exponential() as law):
             return law.scale
         case Linear(terms=((inner, factor),)):
             return float(abs(factor)) * _width(inner)
+        case Function(function=function, value=value) if function.kind is Kind.LOG and function.parameter is None:
+            return _width(value) / max(reach(value)[1], 1e-300)  # ln(u) has the density of u, times u
         case Product(left=left, right=right):
             return max(_least(left) * _width(right), _least(right) * _width(left))
     return 0.0

@@ -6,7 +6,7 @@ every case is brought to one form for each draw: conditions move to the other si
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from dpest.lang.origins import is_joined, on_base, root
 from dpest.laws.images import image
 from dpest.laws.law import Continuous
 from dpest.numerics.elementary import Elementary, TooFar, nearby_short
-from dpest.numerics.rationals import ONE, Rational, ceil, floor
+from dpest.numerics.rationals import ONE, ZERO, Rational, ceil, floor
 from dpest.trace.literal import Literal
 
 
@@ -66,15 +66,15 @@ def unified(literals: Sequence[Literal], values: Sequence[Linear] = ()) -> tuple
 
     Raises `Impossible` where a condition can never hold, `ExactRefused` where a draw is needed in two forms.
     """
+    orders = [x for x in literals if _is_order(x)]
     used = [d for v in values for d, _ in v.terms if isinstance(d, Draw)]
-    used += [d for x in literals if len(x.terms) > 1 for d, _ in x.terms]
+    used += [d for x in literals if len(x.terms) > 1 and not _is_order(x) for d, _ in x.terms]
     form: dict[Any, Draw] = {}
     for d in used:
-        if form.setdefault(_key(d), d) is not d:
-            raise TwoForms(
-                f"one draw is used in two forms that are added to or compared with others: {d.law.words()} and "
-                f"{form[_key(d)].law.words()}"
-            )
+        _set(form, d)
+    orders = [_in_forms(x, form) for x in _those_with_forms_first(orders, form)]
+    used += [d for x in orders for d, _ in x.terms]
+    literals = [*(x for x in literals if not _is_order(x)), *orders] if orders else literals
     for x in literals:
         d = x.terms[0][0]
         known = form.get(_key(d))
@@ -84,6 +84,57 @@ def unified(literals: Sequence[Literal], values: Sequence[Linear] = ()) -> tuple
     _check_apart([*form.values()])
     moved = (_moved(x, form[_key(x.terms[0][0])]) if len(x.terms) == 1 else x for x in literals)
     return tuple(x for x in moved if x is not None)
+
+
+def _set(form: dict[Any, Draw], d: Draw) -> None:
+    """The form in which a draw is used; refused where it is used in another one."""
+    known = form.setdefault(_key(d), d)
+    if known is not d:
+        raise TwoForms(
+            f"one draw is used in two forms that are added to or compared with others: {d.law.words()} and {known.law.words()}"
+        )
+
+
+def _is_order(x: Literal) -> bool:
+    """Whether a condition says which of two draws is larger: it says the same of a function of both."""
+    return len(x.terms) == 2 and x.constant == 0 and x.terms[0][1] == -x.terms[1][1]
+
+
+def _those_with_forms_first(orders: list[Literal], form: dict[Any, Draw]) -> Iterator[Literal]:
+    """Comparisons of two draws, whose forms are set while they are handed out."""
+    left = [*orders]
+    while left:
+        x = next((x for x in left if any(_key(d) in form for d, _ in x.terms)), left[0])
+        left.remove(x)
+        yield x
+
+
+def _in_forms(x: Literal, form: dict[Any, Draw]) -> Literal:
+    """A comparison of two draws as one of the forms that are used elsewhere, where both are the same function of them."""
+    (a, c), (b, _) = x.terms
+    known = form.get(_key(a)), form.get(_key(b))
+    target = known[0] or known[1]
+    own = a if known[0] else b
+    if target is not None and target is not own and _behind(own, target):
+        steps = _steps(target, own)[::-1]
+        first, second = _through(steps, a), _through(steps, b)
+        if first is not None and second is not None:
+            c = -c if sum(not s.rising for s in steps) % 2 else c
+            x = Literal(((first, c), (second, -c)), ZERO)
+    for d, _ in x.terms:
+        _set(form, d)
+    return x
+
+
+def _through(steps: Sequence[Origin], draw: Draw) -> Draw | None:
+    """The same function of another draw; None where it is moved or scaled in another way."""
+    for step in steps:
+        made = _image(draw, step.factor, step.offset, step.function)
+        ((new, coefficient),) = made.terms
+        if not isinstance(new, Draw) or (coefficient, made.constant) != (step.coefficient, step.constant):
+            return None
+        draw = new
+    return draw
 
 
 def _key(draw: Draw) -> Any:
