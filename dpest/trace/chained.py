@@ -61,14 +61,13 @@ def _check(found: OutputChances, program: Callable[[Any], Flat], checks: Checks)
     known = {output_key(flat): log_p for flat, log_p in found.outputs}
     source = NumberSource(stream(SEED))
     rounds = Rounds(checks)
-    lost, surprise = 0, 0.0
+    surprise = 0.0
     for _ in rounds:
         run = PlainRun(source)
         output = run_plainly(program, run)
         rounds.compared += 1
         log_p = known.get(output_key(Flat(output.structure, tuple(map(run.number, output.leaves)))))
-        lost += log_p is None
-        if log_p is None and not is_plausible(lost, rounds.compared, found.log_left_out):
+        if log_p is None and not is_plausible(1, rounds.compared, found.log_left_out):
             raise mismatch(run, output, no_path(found.log_left_out))
         # E exp(-ln p - ln n) is at most 1 for n outputs, so that by Markov's inequality more than this is no chance.
         surprise += 0.0 if log_p is None else -log_p - math.log(len(known))

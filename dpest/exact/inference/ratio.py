@@ -257,6 +257,8 @@ def _sum(answers: list[Answer]) -> Answer:
     logs, errors = np.stack([a[0] for a in answers]), np.stack([a[1] for a in answers])
     with np.errstate(invalid="ignore"):
         whole = np.logaddexp.reduce(logs, axis=0)
-        known = np.where(np.isfinite(whole), whole, np.inf)
-        error = (np.exp(logs - known) * errors).sum(axis=0)
+        finite = np.isfinite(whole)
+        error = (np.exp(logs - np.where(finite, whole, np.inf)) * errors).sum(axis=0)
+        # A logarithm is rounded as its size is: far out that is more than all other errors.
+        error += 1e-15 * np.abs(np.where(finite, whole, 0.0))
     return whole, np.asarray(np.nan_to_num(error, nan=0.0, posinf=1.0))

@@ -50,8 +50,6 @@ def _share(place: int, x: Any, numbers: ValueNumbers) -> _Share | None:
     function, exponents = _exponents(below)
     if function is None or len(exponents) < 2:
         return None
-    if not top.terms:
-        return _Share(place, len(below.terms)) if top.constant == below.constant == ONE else None
     if len(top.terms) != 1 or top.constant or top.terms[0][1] != 1:
         return None
     own = numbers.of(top.terms[0][0])

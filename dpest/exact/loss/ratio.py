@@ -271,7 +271,7 @@ class _RatioSearch:
             most, e = enclosed(one, cells.chart, span, Which.MOST)
             least, f = enclosed(other, cells.chart, span, Which.LEAST)
             with np.errstate(invalid="ignore"):
-                bound = most - least + e + f + 1e-14
+                bound = most - least + e + f
             unknown = np.isnan(bound) | (e > 0.1) | (f > 0.1)
             out[way, rows] = np.where(most == -np.inf, -np.inf, np.where(unknown, np.inf, bound))
         return out

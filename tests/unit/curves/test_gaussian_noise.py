@@ -93,3 +93,14 @@ def test_the_fall_of_the_mills_ratio(z: float, mu: float) -> None:
     assert abs(value - (a - b)) <= error * (a - b)
     expected = worst if mu <= 0.5 else (a + b) / (a - b)
     assert 0.9 * 2e-14 * expected <= error <= 1.1 * 2e-14 * expected or (mu <= 0.5 and z < 0)
+
+
+@pytest.mark.parametrize("mu", [10.0, 300.0, 7001.0, 1e5 / 3])
+def test_the_rounding_of_a_large_difference_is_inside(mu: float) -> None:
+    """z is a difference of two numbers of the size of mu: what its rounding changes is more than the other errors together."""
+    for z in np.linspace(-3.0, 6.0, 37):
+        epsilon = mu * (float(z) + mu / 2)
+        truth = gaussian(mpmath.mpf(mu), epsilon)
+        low, high = gaussian_delta(mu, epsilon)
+        assert low <= truth <= high
+        assert high - low <= 1e-14 * (1 + mu) * (4 + abs(z)) * truth + 2e-13 * (z < -1)

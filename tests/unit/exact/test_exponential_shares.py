@@ -94,3 +94,33 @@ def test_a_share_of_three_alone_is_refused() -> None:
 
     with pytest.raises(DpestError):
         dpest.estimate(mechanism, PAIR, method="exact")
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_one_of_the_exponents_may_be_zero(last: bool) -> None:
+    """Logits against a class of reference tell each logit: two Laplace values of scale 2 that move by 1 and 3."""
+
+    def mechanism(x: Any, rng: np.random.Generator) -> Any:
+        e = np.exp(np.array(x) + rng.laplace(0, 2, size=2))
+        total = 1 + e.sum()
+        return [e[0] / total, e[1] / total, 1 / total] if last else [1 / total, e[0] / total, e[1] / total]
+
+    found = dpest.estimate(mechanism, ([1, 2], [2, 5]), method="exact")
+    assert found.lower <= 2 + 1e-12
+    assert found.upper >= 2 - 1e-12
+    assert found.upper - found.lower < 1e-9
+
+
+def test_two_over_such_a_sum_is_no_share_of_it() -> None:
+    """2 / (1 + exp(z)) tells z too, as a function of one value; beside exp(z) / (1 + exp(z)) it tells nothing new."""
+
+    def mechanism(x: float, rng: np.random.Generator) -> Any:
+        e = math.exp(x + rng.laplace(0, 2))
+        return [2 / (1 + e), e / (1 + e)]
+
+    try:
+        found = dpest.estimate(mechanism, (1, 2), method="exact")
+    except DpestError:
+        return
+    assert found.lower <= 0.5 + 1e-9
+    assert found.upper >= 0.5 - 1e-9

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, stats
 
 import dpest
 from dpest.exact.inference.ratio import BoundedDraw
-from dpest.exact.loss.mixed import MixedCase
+from dpest.exact.loss import mixed
+from dpest.exact.loss.logs import Logs
+from dpest.exact.loss.mixed import MixedCase, MixedSide, mixed_supremum
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.numerics.rationals import exact
 
@@ -83,3 +87,28 @@ def test_two_clusters_add_in_each_direction():
     result = dpest.estimate(mechanism, ([0.2, 0.5, 0.9, 0.8], [0.2, 0.5, 0.1, 0.8]), method="exact")
     assert result.lower - 1e-4 <= truth <= result.upper + 1e-9
     assert result.upper - result.lower < 1e-5
+
+
+def test_places_where_a_density_is_no_number_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far out an integral may leave zero of both densities or of one, and no error: no loss is read off there."""
+    b = 2.0
+    one, other = ([_clipped_count(total, b)] for total in (0.0, 1.0))
+    block: Any = SimpleNamespace(left=MixedSide((), None, tuple(one)), right=MixedSide((), None, tuple(other)))  # type: ignore[arg-type]
+
+    def logs(_: Any, places: np.ndarray) -> Logs:
+        y = places[:, 0]
+        p, q = stats.laplace.logpdf(y, 0.0, b), stats.laplace.logpdf(y, 1.0, b)
+        p, q = np.where(y > 100, -np.inf, p), np.where(np.abs(y) > 100, -np.inf, q)
+        error = np.where(np.abs(y) < 50, 1e-12, np.where(np.abs(y) > 100, 1e-12, 0.5))
+        return Logs(places, p, q, error)
+
+    monkeypatch.setattr(mixed, "logs_at", logs)
+    found = mixed_supremum(block)
+    for way in (found.forward, found.backward):
+        assert way.lower <= 1 / b + 1e-12
+        assert way.lower > 0.4
+        assert way.upper >= 1 / b
+
+
+def _clipped_count(total: float, b: float) -> MixedCase:
+    return MixedCase((BoundedDraw(Laplace(b), exact(1), exact(total)),), None, 0.0, 0.0)

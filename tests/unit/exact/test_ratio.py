@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -13,6 +14,7 @@ from scipy import stats
 
 import dpest
 from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed
+from dpest.exact.loss.ratio import _Cells, _RatioSearch
 from dpest.laws.continuous import Gaussian, Laplace
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import exact
@@ -251,3 +253,30 @@ def test_the_largest_of_two_reciprocals(largest: bool, pair: tuple[float, float]
     assert found.lower <= truth + 1e-3
     assert truth <= found.upper + 1e-6
     assert found.upper < math.inf
+
+
+@pytest.mark.parametrize("chart", Chart)
+@pytest.mark.parametrize(
+    ("law", "log_density"),
+    [
+        (Laplace(1.0), lambda x: -abs(x) - mpmath.log(2)),
+        (Gaussian(1.0), lambda x: -x * x / 2 - mpmath.log(2 * mpmath.pi) / 2),
+    ],
+)
+def test_the_bound_of_an_interval_as_short_as_can_be_is_above_the_ratio(chart: Chart, law: Continuous, log_density: Any) -> None:
+    """Nothing but rounding is left there: (5 + V) / 4 and (6 + V) / 5, near and 3,000 scales out (oracle: 50 digits)."""
+    rng = np.random.default_rng(1)
+    first, second = (BoundedDraw(law, exact(1), exact(a)) for a in (5, 6))
+    sides: Any = [SimpleNamespace(shares=(Share(top, exact(k)),)) for top, k in ((first, 4), (second, 5))]
+    search = _RatioSearch(*sides, each=True)
+    y = np.concatenate([rng.uniform(-5, 5, 200), rng.uniform(-200, 200, 100), rng.uniform(-3000, 3000, 100)])
+    z = y if chart is Chart.Y else 1 / y
+    cells = _Cells(chart, z, np.nextafter(z, np.inf), np.ones((2, z.size), bool))
+    bounds = search._bounds(cells, search._look(cells))
+    with mpmath.workdps(50):
+        for k, at in enumerate(z):
+            x = mpmath.mpf(float(at)) if chart is Chart.Y else 1 / mpmath.mpf(float(at))
+            truth = mpmath.log(4) + log_density(4 * x - 5) - mpmath.log(5) - log_density(5 * x - 6)
+            assert truth <= bounds[0, k]
+            assert -truth <= bounds[1, k]
+            assert bounds[0, k] + bounds[1, k] <= 1e-12 * (1 + x * x)

@@ -152,3 +152,11 @@ def test_two_that_cannot_be_told_apart_are_taken_down() -> None:
     """The larger of two numbers with errors of 0.3 each is too large by 0.17 on average where both sizes are alike."""
     assert 0.75 < largest([1.0, 0.98], [0.3, 0.3]) < 0.98
     assert largest([1.0], [0.3]) == 1.0
+
+
+@pytest.mark.parametrize(("error", "told"), [(1.9, True), (3.0, False)])
+def test_a_number_of_more_than_twice_the_leaders_error_is_left_out(error: float, told: bool) -> None:
+    """Half an error above the leader is what chance explains."""
+    m, s = np.array([1.0, 1.01]), np.array([0.01, 0.01 * error])
+    assert len(_contenders(m, s)[0]) == 1 + told
+    assert (largest(m, s) == 1.0) == (not told)

@@ -20,11 +20,14 @@ import dpest
 from dpest.algorithms import gallery
 from dpest.core import Dist
 from dpest.errors import ExactRefused, MechanismRaised, NotReplayable, TraceMismatch
+from dpest.run.streams import stream
 from dpest.sampling.runs.sources import TracedSampler
-from dpest.trace.against_program import Checks
+from dpest.trace.against_program import Checks, _replay
+from dpest.trace.execute import execute
 from dpest.trace.explore import trace
 from dpest.trace.hidden_randomness import Watch
 from dpest.trace.literal import Literal
+from dpest.trace.plain_run import SEED, NumberSource, PlainRun
 from tests.strategies import deciding_programs, finite_programs, releasing_programs
 
 
@@ -296,3 +299,27 @@ def test_what_rounding_leaves_of_cancelled_noise_is_not_called_nothing() -> None
 
     with pytest.raises(ExactRefused, match="noise cancels in an output"):
         dpest.estimate(mechanism, (0, 1), method="exact")
+
+
+def test_the_message_shows_the_numbers_that_the_program_returned_when_it_was_run_again() -> None:
+    """A constant is shown as it is, and a random value by its number in that run."""
+    again = [False]
+
+    def mechanism(x: float) -> Any:
+        z = x + dpest.laplace(1.0)
+        return ("late", 2 * z) if again[0] else ("early", z)
+
+    path = trace(mechanism, 1, {}).paths[0]
+    again[0] = True
+    run = PlainRun(NumberSource(stream(SEED)))
+
+    def program(of: Any) -> Any:
+        return execute(of, mechanism, 1, {})
+
+    program(run)
+    number = 1 + run.drawn[0].value
+    run.outside.put(path.drawn[0], run.drawn[0].value)
+    with pytest.raises(TraceMismatch) as refusal:
+        _replay(path, run, program, together=False)
+    assert f"expected ('early', {str(number)[:8]}" in str(refusal.value)
+    assert f"run again, it said ('late', {str(2 * number)[:8]}" in str(refusal.value)

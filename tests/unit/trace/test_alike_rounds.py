@@ -6,6 +6,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import count
 from typing import Any
 
@@ -108,3 +109,31 @@ def test_a_count_that_is_read_is_kept() -> None:
     r = dpest.estimate(tries, (1.0, 2.0), method="exact", progress=False)
     assert r.lower <= truth <= r.upper
     assert r.upper - r.lower < 1e-9
+
+
+@pytest.mark.parametrize("start", [-40, 0, 1000])
+def test_a_loop_that_keeps_the_best_of_a_few_numbers(start: int) -> None:
+    """Wherever the few numbers lie: the best of k tries of four, after a number of tries that a coin ends."""
+
+    def mechanism(x: int, rng: np.random.Generator) -> int:
+        best = x + int(rng.integers(start, start + 3, endpoint=True))
+        while rng.random() < 0.5:
+            new = x + int(rng.integers(start, start + 3, endpoint=True))
+            if new > best:
+                best = new
+        return best - start
+
+    def below(j: int) -> Fraction:
+        """P(best <= j) = sum over k >= 1 of 2^-k (j/4)^k."""
+        share = Fraction(j + 1, 8)
+        return share / (1 - share)
+
+    law = {j: below(j) - (below(j - 1) if j else 0) for j in range(4)}
+    assert sum(law.values()) == 1
+    found = dpest.estimate(mechanism, (0, 0), method="exact")
+    assert found.lower == found.upper == 0
+    moved = dpest.estimate(lambda x, rng: mechanism(0, rng) + x <= 2, (0, 1), method="exact")
+    small = law[0] + law[1] + law[2], law[0] + law[1]
+    truth = max(abs(math.log(a / b)) for a, b in (small, (1 - small[0], 1 - small[1])))
+    assert moved.lower - 1e-9 <= truth <= moved.upper + 1e-9
+    assert moved.upper - moved.lower < 1e-9

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpest
-from dpest.errors import DpestError
+from dpest.errors import DpestError, NoText
 
 
 def test_arrays_wrap_around() -> None:
@@ -69,3 +69,10 @@ def test_a_whole_number_beyond_two_to_the_53_is_no_double() -> None:
         dpest.estimate(rounded, (0, 1), method="exact")
     small = dpest.estimate(lambda x: float(dpest.geometric(1.0) + x), (0, 1), method="exact")
     assert small.lower <= 1.0 <= small.upper
+
+
+@pytest.mark.parametrize("points", [{0.0: 0.5, 1.0: 0.5}, {1.0: 0.25, 2.0: 0.75}, {0.5: 0.5, 2.0: 0.5}])
+def test_points_of_a_list_that_happen_to_be_whole_are_no_ints(points: dict[float, float]) -> None:
+    """1, 1.0 and True have different texts, and a list of points does not say which of them it means."""
+    with pytest.raises(NoText):
+        dpest.estimate(lambda x: str(dpest.Dist.from_atoms(points)), (0, 1), method="exact")

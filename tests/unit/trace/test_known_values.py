@@ -103,3 +103,15 @@ def test_draws_that_were_spoken_of_are_not_fresh() -> None:
     assert set(seen.open) == {id(a.node), id(z.node)}
     assert not KnownValues(between(a.node, 2, 7)).is_fresh(a.node)
     assert KnownValues(between(a.node, 2, 7)).is_fresh(z.node)
+
+
+def test_known_numbers_do_not_make_a_sum_long() -> None:
+    """A running sum of fifty known numbers and one fresh draw is a function of that draw alone."""
+    known = [whole() for _ in range(50)]
+    bounds: Bounds = {}
+    for draw in known:
+        bounds = narrowed(bounds, [Literal(((draw, ONE),), -exact(3)), Literal(((draw, -ONE),), exact(3))])
+    seen = KnownValues(bounds)
+    fresh = dpest.laplace(1)
+    assert seen.of(sum(map(dpest.Dist, known), fresh)) != "open"
+    assert not seen.open

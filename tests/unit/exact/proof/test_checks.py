@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import mpmath
 import pytest
 
-from dpest.errors import ExactRefused
+import dpest
+from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.expressions import expr, plus, single, substituted
 from dpest.exact.proof import upper
 from dpest.exact.proof.adjacency import Box
@@ -268,3 +270,25 @@ def test_costs_that_arrive_together_are_added_and_rounded_up(costs: tuple[float,
     with mpmath.workdps(40):
         truth = mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(c)) for c in costs))
         assert truth <= found <= truth + mpmath.mpf("3e-14") * (1 + abs(truth))
+
+
+@pytest.mark.parametrize("paths", [None, 2])
+def test_more_paths_than_a_first_look_has_are_traced_where_the_limits_allow_it(
+    paths: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three queries whose noise of scale 4 moves by 1 each: 3/4, which is less than moving the threshold (1/2 + 2/4)."""
+    monkeypatch.setattr(upper, "_FEW_PATHS", 2)
+
+    def above(queries: Any) -> Any:
+        threshold = 1 + dpest.laplace(2.0)
+        for i, q in enumerate(queries):
+            if q + dpest.laplace(4.0) >= threshold:
+                return i
+        return None
+
+    question = upper.ProofQuestion(above, {}, 3, "linf", 1.0, None)
+    if paths is None:
+        assert upper.upper_side(question).bound == Rational(3, 4)
+    else:
+        with pytest.raises(BudgetExceeded):
+            upper.upper_side(replace(question, limits=replace(question.limits, paths=paths)))

@@ -173,3 +173,13 @@ def test_a_shift_keeps_what_its_equations_say(wrong: str | None) -> None:
     equation = (((0, exact(1)), (1, exact(2))), ((d, exact(-3)), (CONSTANT, exact(1))))
     shifts = tuple(tuple(sorted(s.items())) for s in (first, second))
     assert ShiftedCells("x", (exact(1), exact(1)), (), (equation,), shifts).holds() == (wrong is None)
+
+
+@pytest.mark.parametrize("inputs", [7, 8])
+def test_costs_that_cannot_all_be_largest_at_once_are_added_corner_by_corner(inputs: int) -> None:
+    """|d| and |1 - d| of one input cost 1 together at both ends, and 2 at their own worst ends."""
+    names = [-1 - k for k in range(inputs)]
+    box = Box("all move", tuple((v, (exact(0), exact(1))) for v in names))
+    shifts = {2 * k: expr([(v, exact(1))], exact(0)) for k, v in enumerate(names)}
+    shifts |= {2 * k + 1: expr([(v, exact(-1))], exact(1)) for k, v in enumerate(names)}
+    assert cost_of(shifts, dict.fromkeys(shifts, Laplace(1.0)), box) == inputs

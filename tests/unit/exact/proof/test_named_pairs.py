@@ -261,3 +261,14 @@ def test_whole_numbers_without_a_gap_are_a_field(values: Any) -> None:
 def test_other_lists_beside_numbers_are_refused(values: Any) -> None:
     with pytest.raises(InvalidInput, match="consecutive whole numbers"):
         unknown_inputs(None, (values, (0, 1)), "replace")
+
+
+def test_a_solver_that_fails_names_no_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [Row(((-1, exact(1)), (0, exact(1))), exact(0), False), Row(((-2, exact(1)), (1, exact(1))), exact(0), False)]
+    ray, gain = worst._ray(rows, [-1, -2], frozenset({0}))
+    assert ray.tolist() == [-1.0, 1.0]
+    assert gain == pytest.approx(1.25)
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: SimpleNamespace(status=4, x=None))
+    ray, gain = worst._ray(rows, [-1, -2], frozenset({0}))
+    assert ray.tolist() == [0.0, 0.0]
+    assert gain == -1.0
