@@ -19,6 +19,7 @@ from dpest.trace.against_program import CHECKS, Checks
 from dpest.trace.chain import ChainLimits, OutputChances, _off, _OpenStates
 from dpest.trace.chained import _check, chained
 from dpest.trace.execute import execute
+from dpest.trace.explore import _PathSearch
 from dpest.trace.forks import Branch
 from dpest.trace.limits import LIMITS
 from dpest.trace.literal import Literal
@@ -193,3 +194,24 @@ def test_as_many_runs_are_compared_as_were_asked_for() -> None:
 
     _check(OutputChances(((flatten(1), 0.0),), -math.inf, 0.0), program, Checks(seconds=0.0, runs=6))
     assert counted == 6
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_a_decision_in_a_for_loop_is_noted(loop: bool) -> None:
+    """A decision after the loop leaves the note as it is: the program may then be followed by its states."""
+
+    def mechanism(x: int, rng: np.random.Generator) -> int:
+        n = 0
+        if loop:
+            for _ in range(3):
+                if rng.random() < 0.5:
+                    n += 1
+        if rng.random() < 0.25:
+            n += x
+        return n
+
+    search = _PathSearch(LIMITS)
+    with standing_in(mechanism, 0, {}):
+        assert search.explored(lambda run: execute(run, mechanism, 0, {}))
+    assert len(search.paths) == (16 if loop else 2)
+    assert search.repeats == loop

@@ -14,6 +14,7 @@ from mpmath import mp
 import dpest
 from dpest.errors import ExactRefused
 from dpest.trace.explore import trace
+from dpest.trace.rounds import kept_in_a_loop
 
 L = dpest.laplace
 
@@ -350,3 +351,28 @@ def test_a_loop_in_a_function_that_is_found_in_an_object_is_summed(way: str) -> 
     truth = max(abs(math.log(p / q)) for p, q in ((above[0], above[1]), (1 - above[0], 1 - above[1])))
     assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
     assert found.upper - found.lower < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "kept"),
+    [(0, 16, True), (1000, 1003, True), (-50, -40, True), (0, 17, False), (-50, 50, False), (-9, 8, False)],
+)
+def test_draws_that_a_while_loop_compares_are_kept_where_they_have_few_points(first: int, last: int, kept: bool) -> None:
+    """Few are those that lie at most 16 apart, wherever they lie."""
+    draws = [dpest.integers(first, last) for _ in range(2)]
+
+    def called(mechanism: Callable[[], Any]) -> Any:
+        return mechanism()
+
+    def in_a_loop() -> Any:
+        found = None
+        while found is None:
+            found = kept_in_a_loop((draws[0] > draws[1]).node, called.__code__)
+        return found
+
+    def outside() -> Any:
+        found = kept_in_a_loop((draws[0] > draws[1]).node, called.__code__)
+        return found
+
+    assert {id(d) for d in called(in_a_loop)} == ({id(d.node) for d in draws} if kept else set())
+    assert called(outside) == []
