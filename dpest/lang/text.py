@@ -7,18 +7,14 @@ that can be asked of a string (its length, whether it equals another one) is ref
 
 from __future__ import annotations
 
-import builtins
 import json
 import math
 import re
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 from string import Formatter
 from typing import Any
-
-import numpy as np
 
 from dpest.errors import NoText
 from dpest.lang.chosen import is_text
@@ -220,32 +216,11 @@ def as_int(real: Any) -> Any:
 # -- functions of Python's ---------------------------------------------------------------------------------------------
 
 
-_PLAIN = (str, bytes, int, float, complex, type(None), np.generic, Dist)
-
-
-def is_shown_only(x: Any, depth: int = 6) -> bool:
-    """Whether a value does nothing when its text is asked for: numbers, strings, random values, and containers of them."""
-    if type(x) is Text or isinstance(x, _PLAIN):
-        return True
-    if depth == 0:
-        return False
-    inside = x.flat if type(x) is np.ndarray else [*x, *x.values()] if type(x) is dict else x
-    return type(x) in (np.ndarray, dict, list, tuple, set) and all(is_shown_only(v, depth - 1) for v in inside)
-
-
 def has_random(x: Any) -> bool:
     """Whether what JSON can hold has a random value in it."""
     if is_random(x):
         return True
     return isinstance(x, dict | list | tuple) and any(map(has_random, x.values() if isinstance(x, dict) else x))
-
-
-def printed(*values: Any, **options: Any) -> None:
-    """`print`: nothing is shown while a mechanism is traced, which runs it again and again, on stand-ins and on numbers."""
-    to = options.get("file")
-    if RUN.get() is not None and (to is None or to in (sys.stdout, sys.stderr)) and all(map(is_shown_only, values)):
-        return
-    _PRINT(*values, **options)
 
 
 def as_text(*args: Any, **keywords: Any) -> Any:
@@ -351,6 +326,6 @@ def _marked(x: Any, held: list[Dist]) -> Any:
 
 _NONCE = "a random value, 5f0c9a3e7b1d48, number "  # no text of the author's has this in it
 _MARK = re.compile(f'"{_NONCE}(\\d+)"')
-_PRINT, _DUMPS = builtins.print, json.dumps
+_DUMPS = json.dumps
 # By what they replace.
-TEXTS: dict[int, Any] = {id(_PRINT): printed, id(_DUMPS): dumped}
+TEXTS: dict[int, Any] = {id(_DUMPS): dumped}

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpest.lang import ordering
+from dpest.lang.buffers import BUFFERS
 from dpest.lang.generators.arrays import ARRAYS
-from dpest.lang.generators.conversions import CONVERSIONS
+from dpest.lang.generators.conversions import CALLED_NUMBERS, CONVERSIONS
 from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.places import is_authors
@@ -145,6 +146,8 @@ def _known() -> dict[int, Callable[..., Any]]:
     return {
         **known,
         **TEXTS,
+        **BUFFERS,
+        **CALLED_NUMBERS,
         **{id(f): as_int(known.get(id(f), f)) for f in (int, round)},
         **{id(x): as_int(x) for f in (int, math.floor, math.ceil, math.trunc) if (x := STANDING.get(id(f))) is not None},
         **{id(f): as_int(f) for f in (math.floor, math.ceil, math.trunc)},

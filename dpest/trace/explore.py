@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, RandomTruth
+from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, MechanismRaised, RandomTruth
 from dpest.lang.folding import folded
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
@@ -164,12 +164,15 @@ def _few_or_together(
     checked = partial(_checked, program, checks, loop_weight)
     start = time.perf_counter()
     forks = _PathSearch(limits)
-    refusal: ExactRefused | RandomTruth | None = None
+    refusal: ExactRefused | RandomTruth | MechanismRaised | None = None
     if sides is not Sides.TOGETHER:
         try:
             if forks.explored(program, few=1 if sides is Sides.AS_NEEDED else 0):
                 return checked(forks, start)
-        except (ExactRefused, RandomTruth) as error:  # code that is rewritten writes random values into texts
+        except (ExactRefused, RandomTruth, MechanismRaised) as error:
+            # Code that is rewritten writes random values into texts, and makes fractions and decimals of them.
+            if isinstance(error, MechanismRaised) and not isinstance(error.__cause__, TypeError):
+                raise
             # A function that calls itself without end, and asks for no decision, is no loop either.
             if sides is Sides.APART or (isinstance(error.__cause__, RecursionError) and not forks.pending and not forks.paths):
                 raise

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -97,6 +100,8 @@ def _describe(x: Any, leaves: list[Any]) -> Any:
     if x is None or isinstance(x, bool | int | float | str | bytes | np.generic):
         leaves.append(_constant(x))
         return None
+    if isinstance(x, Fraction | Decimal):
+        return _of_rational(x, leaves)
     if isinstance(x, list | tuple):
         name = type(x).__name__ if type(x) in (list, tuple) else "tuple"
         if all(type(v) in _PLAIN for v in x):  # what nearly every long output is, done without detours
@@ -152,6 +157,16 @@ def _label(k: Any) -> Any:
     if isinstance(k, tuple):
         return tuple(map(_label, k))
     return k if k is None or isinstance(k, bool | int | float | str | np.generic) else str(k)
+
+
+def _of_rational(x: Fraction | Decimal, leaves: list[Any]) -> Any:
+    """A fraction or a decimal as the double that equals it, or else as its numerator and denominator."""
+    double = float(x)
+    if double == x or not math.isfinite(x):
+        leaves.append(double)
+        return None
+    leaves += x.as_integer_ratio()
+    return ("record", "Fraction", ("numerator", "denominator"), None, None)
 
 
 def _of_text(x: Text, leaves: list[Any]) -> Any:

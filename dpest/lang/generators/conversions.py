@@ -1,4 +1,4 @@
-"""Stand-ins for `float`, `int`, `Fraction`, `np.float64` and `np.int64`: a random value that goes through them stays one.
+"""Stand-ins for `float`, `int`, `Fraction` and NumPy's numbers: a random value that goes through them stays one.
 
 Python's own insist on a plain number, which a random value is not while it is traced. These stand under their names in
 the globals of the author's functions, and do with everything else what the originals do.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from decimal import Decimal
 from fractions import Fraction
 from types import FunctionType
 from typing import Any
@@ -20,10 +21,12 @@ from dpest.lang.generators.octets import from_bytes
 from dpest.lang.narrow import check_float
 from dpest.lang.nodes import All, Compare, Linear, Not, is_integral
 from dpest.lang.not_plain import TEXT
-from dpest.lang.plain_numbers import PlainNumber, bare, marked
-from dpest.lang.spans import reach
+from dpest.lang.plain_numbers import PlainFloat, PlainNumber, bare, marked
+from dpest.lang.spans import is_smooth, reach
 from dpest.lang.text import Text, number_of
 from dpest.numerics.rationals import ONE, ZERO
+
+_SINGLE = np.float32  # which is a stand-in by its name while a trace runs
 
 
 class _Conversion(type):
@@ -38,10 +41,13 @@ class _Conversion(type):
         if len(args) == 1 and not keywords and isinstance(x, Dist):
             if cls.real in _WHOLE:
                 return _whole(x)
+            if cls.real is _SINGLE and not is_smooth(x.node):
+                return _SINGLE(x)  # which refuses: the points of a discrete value may move
             check_float(x.node)
             return x * 1 if isinstance(x.node, Compare | Not | All) else x
         if len(args) == 1 and not keywords and isinstance(x, PlainNumber):
-            return marked(cls.real(bare(x)))
+            # Noise with a density is not rounded to few bits, as in the trace it is not to those of a double.
+            return x if cls.real is _SINGLE and type(x) is PlainFloat else marked(cls.real(bare(x)))
         return cls.real(*args, **keywords)
 
     def __getattr__(cls, name: str) -> Any:
@@ -123,5 +129,14 @@ def _stand_in(real: Any) -> Any:
 
 
 _WHOLE = (int, np.int64)
-_REAL = (float, np.float64)  # np.float32 cuts digits off, which is another thing
+_REAL = (float, np.float64, _SINGLE)
 CONVERSIONS: dict[int, Any] = {id(real): _stand_in(real) for real in (*_WHOLE, *_REAL, Fraction)}
+
+
+def _decimal(value: Any = "0", *context: Any) -> Decimal:
+    """`Decimal` of a number: a random one with listed points forks the run."""
+    return Decimal(_number_of(value) if isinstance(value, Dist) else bare(value), *context)
+
+
+# What stands for number types where rewritten code calls them: by whatever name, `fractions.Fraction` too.
+CALLED_NUMBERS: dict[int, Any] = {id(Fraction): CONVERSIONS[id(Fraction)], id(Decimal): _decimal}

@@ -174,7 +174,7 @@ def _calls(whole: types.CodeType, name: str) -> bool:
     return bool(called) and (len(called) == len(uses) or not any(step.opname == "IS_OP" for step in steps))
 
 
-NUMPY_NUMBERS = (np.float64, np.int64)  # stood in for only where the author's code makes numbers of them
+NUMPY_NUMBERS = (np.float64, np.float32, np.int64)  # stood in for only where the author's code makes numbers of them
 
 
 @functools.lru_cache(_MOST_LOOKED_AT)

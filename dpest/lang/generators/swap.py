@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy._core import _methods
 
+from dpest.lang.buffers import BUFFERS
 from dpest.lang.generators.arrays import ARRAYS
 from dpest.lang.generators.clock import CLOCKS
 from dpest.lang.generators.conversions import CONVERSIONS
@@ -156,8 +157,8 @@ _MODULES = (
 _LEGACY = np.random.mtrand._rand
 # By the id of what they stand for.
 _TABLES = (
-    *(QUESTIONS, ARRAYS, QUANTILES, CONVERSIONS, MATHEMATICS, FACTORIES, SUMS, CLOCKS, TEXTS, COUNTERS),
-    *(OCTETS, OF_THE_SYSTEM),
+    *(QUESTIONS, ARRAYS, QUANTILES, CONVERSIONS, MATHEMATICS, FACTORIES, SUMS, CLOCKS, TEXTS, BUFFERS),
+    *(COUNTERS, OCTETS, OF_THE_SYSTEM),
 )
 _STAND_INS = {key: new for table in _TABLES for key, new in table.items()}
 _BY_NAME = {id(np.random.seed): "seed", id(np.random.sample): "sample", id(np.random.ranf): "ranf"}
