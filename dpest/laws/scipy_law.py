@@ -184,16 +184,9 @@ class ScipyContinuous(_Standard, Continuous):
     def log_beyond(self, log_mass: float) -> float:
         return max(log_mass, _LEAST)
 
-    @property
-    def _freedom(self) -> float | None:
-        """The degrees of freedom of Student's t (1 of Cauchy's); None for other families."""
-        if self.identity or self.name not in ("t", "cauchy"):
-            return None
-        return self.shapes[0] if self.name == "t" else 1.0
-
     def shift_cost(self) -> tuple[Rational | None, Rational | None]:
         # The log density of t has slopes up to (nu + 1) / (2 sqrt(nu)) in units of the scale.
-        nu = self._freedom
+        nu = self.nu
         if nu is None:
             return None, None
         slope = exact((nu + 1) / (2 * math.sqrt(nu)) * (1 + 1e-15)) / exact(self.spread)
@@ -201,7 +194,7 @@ class ScipyContinuous(_Standard, Continuous):
 
     def shift_loss(self, s: Rational) -> Rational | None:
         # sup (nu + (x + d)^2) / (nu + x^2) = e^(2 asinh(d / (2 sqrt(nu)))), to the power (nu + 1) / 2.
-        nu = self._freedom
+        nu = self.nu
         if nu is None:
             return super().shift_loss(s)
         away = float(abs(s) / exact(self.spread))
@@ -220,6 +213,11 @@ class ScipyContinuous(_Standard, Continuous):
     def nu(self) -> float | None:
         """Student's degrees of freedom (1 for Cauchy); None for every other family."""
         return None if self.identity else scipy_tails.degrees_of_freedom(self.name, self.shapes)
+
+    @property
+    def power_at_zero(self) -> float | None:
+        """The k of a density x^(k - 1) g(x / s) / s^k whose g falls; None for every other family."""
+        return None if self.identity else scipy_tails.power_at_zero(self.name, self.shapes)
 
     @cached_property
     def log_concave(self) -> bool:
@@ -326,6 +324,12 @@ class ScipyDiscrete(_Standard, Discrete):
     def outgrows_exponentials(self) -> bool:
         """Whether the ratio of one probability to the next grows without bound on every side on which there are points."""
         return not self.identity and scipy_tails.outgrows_exponentials(self.name)
+
+    def tilt(self, other: ScipyDiscrete) -> tuple[float, float] | None:
+        """ln of its probability of 0 over that of a law of its family, and how that steps from point to point; None if uneven."""
+        if self.name != other.name or self.identity or other.identity:
+            return None
+        return scipy_tails.tilt(self.name, self.shapes, other.shapes)
 
     @cached_property
     def _sums(self) -> tuple[float, Floats, Floats]:

@@ -121,3 +121,34 @@ def outgrows_exponentials(name: str) -> bool:
     The ratio of one to the next then grows without bound: were it bounded far out, it would have a limit, being monotone.
     """
     return name in ("poisson", "skellam")
+
+
+# Densities x^(k - 1) g(x / s) / s^k with a falling g(|x|) without end: the log ratio of scale s to a larger t is k ln(t / s) at
+# 0, and falls from there on without bound.
+_POWER_AT_ZERO: dict[str, Callable[..., float]] = {
+    "weibull_min": lambda c: c,
+    "dweibull": lambda c: c,
+    "gamma": lambda a: a,
+    "dgamma": lambda a: a,
+    "chi": lambda df: df,
+    "chi2": lambda df: df / 2,
+    "gennorm": lambda beta: 1.0,
+    "rayleigh": lambda: 2.0,
+    "maxwell": lambda: 3.0,
+    "halfnorm": lambda: 1.0,
+}
+
+
+def power_at_zero(name: str, shapes: tuple[float, ...]) -> float | None:
+    """The k of a family of densities that two scales tell apart most at 0 and without bound far out; None for others."""
+    found = _POWER_AT_ZERO.get(name)
+    return None if found is None else float(found(*shapes))
+
+
+def tilt(name: str, one: tuple[float, ...], other: tuple[float, ...]) -> tuple[float, float] | None:
+    """(ln p / q at 0, its step from each point to the next) for two laws on 0, 1, 2, ...; None where the steps differ."""
+    if name == "poisson" and min(one[0], other[0]) > 0:
+        return other[0] - one[0], math.log(one[0] / other[0])
+    if name == "nbinom" and one[0] == other[0] and max(one[1], other[1]) < 1:
+        return one[0] * math.log(one[1] / other[1]), math.log1p(-one[1]) - math.log1p(-other[1])
+    return None

@@ -17,6 +17,7 @@ from dpest.laws.law import Continuous, Law
 from dpest.laws.scipy_law import ScipyContinuous, ScipyDiscrete
 from dpest.numerics.rationals import Rational, exact
 
+_BESIDE = 1e-3  # scales from a place next to which the densities of a limit are shown
 _FAR = 8.0  # scales out at which the densities of a limit are shown
 
 
@@ -124,6 +125,8 @@ def scaled(p: Release, q: Release) -> Sup | None:
             return _gaussian(p, q, exact(s) * abs(p.coefficient), exact(t) * abs(q.coefficient))
         case ScipyContinuous() as f, ScipyContinuous() as g if f.nu is not None and f.nu == g.nu:
             return _student(p, q, f.nu, f.spread * abs(float(p.coefficient)), g.spread * abs(float(q.coefficient)))
+        case ScipyContinuous() as f, ScipyContinuous() as g if (f.name, f.shapes, f.identity) == (g.name, g.shapes, g.identity):
+            return _from_zero(p, q, exact(f.spread) * p.coefficient, exact(g.spread) * q.coefficient)
     return None
 
 
@@ -159,6 +162,38 @@ def _gaussian(p: Release, q: Release, s: Rational, t: Rational) -> Sup | None:
     gap = t * t - s * s
     y = float(p.constant + d * s * s / gap)
     return _at(p, q, y, math.log(float(t / s)) + float(d * d / (2 * gap)))
+
+
+def _from_zero(p: Release, q: Release, s: Rational, t: Rational) -> Sup | None:
+    """Two scales of one family around one place, of those that differ most there or without bound far out."""
+    power = p.law.power_at_zero if isinstance(p.law, ScipyContinuous) else None
+    if power is None or p.constant != q.constant or s * t <= 0 or s == t:
+        return None
+    if abs(s) > abs(t):
+        return _unbounded(p, q)
+    value = power * math.log(float(t / s))
+    y = float(p.constant + s * exact(_BESIDE))
+    slack = 4e-16 * (2 + abs(value))
+    return Sup(value, value - slack, value + slack, (float(p.constant),), p.log_density(y), q.log_density(y), limit=True)
+
+
+def tilted(block: Block) -> BothWays | None:
+    """The loss of two laws on whole numbers of one family, whose log ratio rises or falls evenly: as two Poisson laws' does."""
+    p, q = release(block.left), release(block.right)
+    if p is None or q is None or (p.coefficient, p.constant) != (q.coefficient, q.constant):
+        return None
+    found = p.law.tilt(q.law) if isinstance(p.law, ScipyDiscrete) and isinstance(q.law, ScipyDiscrete) else None
+    if found is None or not found[1]:
+        return None
+    at_zero, step = found
+    y, far = float(p.constant), math.copysign(math.inf, p.coefficient)
+    logs = float(p.law.log_density(0.0)), float(q.law.log_density(0.0))
+    slack = 1e-15 * (1 + abs(at_zero))
+    ways = []
+    for value, rises, shown in ((at_zero, step > 0, logs), (-at_zero, step < 0, logs[::-1])):
+        endless = Sup(math.inf, math.inf, math.inf, (far,), *shown, limit=True)
+        ways.append(endless if rises else Sup(value, value - slack, value + slack, (y,), *shown))
+    return BothWays(ways[0], ways[1])
 
 
 def _student(p: Release, q: Release, nu: float, s: float, t: float) -> Sup:

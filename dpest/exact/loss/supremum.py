@@ -24,7 +24,7 @@ from dpest.exact.loss.mixed import MixedSide, mixed_supremum
 from dpest.exact.loss.points import on_points
 from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
-from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted
+from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted, tilted
 from dpest.exact.loss.sphere import SphereSide, sphere_supremum
 from dpest.exact.loss.vectors import moved_vector
 
@@ -81,7 +81,8 @@ def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
     if block.dimension == 0:
         return of_one_output(logs_at(block, np.empty((1, 0))))
     if block.kinds[0] is CoordinateKind.LATTICE:
-        return capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
+        even = tilted(block) if block.dimension == 1 else None
+        return even or capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
     if block.dimension > 1:
         return moved_vector(block) or _searched_on_space(block, worth, most)
     found = shifted(block) or moved_concave_sum(block)
