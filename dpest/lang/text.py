@@ -44,9 +44,6 @@ class InText:
         return 2 if self.digits is not None and self.digits >= 0 else 1
 
 
-REAL = InText(None)
-
-
 @dataclass(frozen=True)
 class InWord:
     """One of several texts of one length, as a part of a text."""
@@ -146,13 +143,14 @@ def _piece(value: Dist, spec: str, odd: bool) -> tuple[InText, tuple[Any, ...]]:
     if _is_whole(value.node):
         return (InText(-1, spec, "d", loose), (value.node,)) if not digits and form in ("", "d") else _refused()
     rounded: Any = getattr(value.node, "written", None) or (None, ())
-    if spec == "" and rounded[0] is round and rounded[1][1] > 0 and _is_real(rounded[1][0]):
-        return _with_digits(Dist(rounded[1][0]), InText(rounded[1][1], "", "round"))
+    as_it_is = not (digits or form or width or align)  # but for a sign, and what stands between thousands
+    if as_it_is and rounded[0] is round and rounded[1][1] > 0 and _is_real(rounded[1][0]):
+        return _with_digits(Dist(rounded[1][0]), InText(rounded[1][1], spec, "round", loose))
     if not _is_real(value.node):
         _refused()
     if digits and form in ("f", "%"):
         return _with_digits(value, InText(int(digits), spec, form, loose))
-    return (REAL, (value.node,)) if spec == "" else _refused()
+    return (InText(None, spec, loose=loose), (value.node,)) if as_it_is else _refused()
 
 
 def _with_digits(value: Dist, kind: InText) -> tuple[InText, tuple[Any, ...]]:

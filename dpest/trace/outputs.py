@@ -224,7 +224,7 @@ def _shown(kind: InText | InWord, values: list[Any]) -> str:
     if isinstance(kind, InWord) or not isinstance(first, int | float):
         return f"{{{first}}}"
     if kind.digits is None or kind.digits < 0:
-        return repr(first) if kind.digits is None else format(int(first), kind.spec)
+        return format(first if kind.digits is None else int(first), kind.spec)
     number = first / 10 ** (kind.digits + 2 * (kind.form == "%"))
     return format(-0.0 if not first and values[1] is True else number, kind.spec or f".{kind.digits}f")
 

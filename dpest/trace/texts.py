@@ -8,12 +8,12 @@ from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.lang.nodes import ancestors, children, is_node
-from dpest.lang.text import REAL, InText, InWord
+from dpest.lang.text import InText, InWord
 from dpest.trace.outputs import COUNTS, TEXT, Flat
 
 _NUMBER = "0123456789+-.e"  # characters that the text of a number has, beside those of `inf` and `nan`
 _RUN = re.compile(rf"[{re.escape(_NUMBER)}]+")
-_WHOLE, _FLOAT = r"([-+]?\d+)", r"(-?[\d.]+(?:e[+-]?\d+)?)"
+_WHOLE, _FLOAT, _SPACED = r"([-+]?\d+)", r"([-+]?[\d.]+(?:e[+-]?\d+)?)", r"([-+ ]?[\d.,_]+(?:e[+-]?\d+)?)"
 _BESIDE = str.maketrans("", "", ", _")  # what formats put around a number and into it
 _MOST = 4_000_000  # pairs of outputs that are told apart, times their leaves
 
@@ -80,7 +80,7 @@ def _values(parts: Sequence[Any], text: str) -> list[Any] | None:
             out.append(shown)
         elif kind.digits == -1:
             out.append(int(digits))
-        elif kind == REAL:
+        elif kind.digits is None:
             out.append(float(digits))
         elif kind.form == "round":
             out += [round(float(digits) * 10**kind.digits), digits.startswith("-")]
@@ -93,8 +93,8 @@ def _form(kind: InText | InWord) -> str:
     if type(kind) is InWord:
         return f"(.{{{kind.length}}})"
     assert type(kind) is InText
-    if kind == REAL or kind.form == "round":
-        return _FLOAT
+    if kind.digits is None or kind.form == "round":
+        return _SPACED if kind.loose else _FLOAT
     digits = rf"([-+]?\d+\.\d{{{kind.digits}}})" if (kind.digits or 0) > 0 else _WHOLE
     if kind.loose:
         digits = digits.replace(r"([-+]?\d+", r"( *[-+]? *\d[\d,_]*")[:-1] + ("" if kind.form == "%" else " *") + ")"

@@ -20,6 +20,7 @@ from dpest.trace.literal import FREE, Bounds, Literal, ends
 
 WINDOW = -60.0  # ln of the mass that an infinite law's window leaves out
 MOST_POINTS = 400_000
+_SOME = 2_001  # of the values of a rounding that are too many: a loss that tails have, or a steep place, is met by one of them
 _MOST_SUMS = 1_000_000  # sums of two finite laws that are listed one by one
 _MOST_EXACT = 1 << 52  # whole numbers well below the largest that floats hold exactly
 
@@ -100,13 +101,17 @@ def _window(law: Law) -> Floats:
     return law.window(WINDOW)[0]
 
 
-def floor_points(floor: Floor, lattice: Lattice, bounds: Bounds) -> Floats:
-    """The values of a rounding within the reach of what it rounds, as whole numbers on a lattice."""
+def floor_points(floor: Floor, lattice: Lattice, bounds: Bounds, *, some: bool = False) -> Floats:
+    """The values of a rounding within the reach of what it rounds, as whole numbers on a lattice; `some` where they are many."""
     low, high = _reach(floor, bounds)
-    if not high - low < MOST_POINTS:
+    if high - low < MOST_POINTS:
+        steps = np.arange(math.floor(low) - 1.0, math.ceil(high) + 2.0)
+    elif some and math.isfinite(high - low):
+        steps = np.unique(np.round(np.linspace(low, high, _SOME)))
+    else:
         raise BudgetExceeded(f"a rounded value with {high - low:.3g} points; at most {MOST_POINTS} are listed")
     scale, offset = whole(floor.scale / lattice.step), whole((floor.offset - lattice.origin) / lattice.step)
-    return _checked(np.sort(scale * np.arange(math.floor(low) - 1.0, math.ceil(high) + 2.0) + offset))
+    return _checked(np.sort(scale * steps + offset))
 
 
 def _reach(floor: Floor, bounds: Bounds) -> tuple[float, float]:

@@ -200,7 +200,7 @@ class Block:
     kinds: tuple[CoordinateKind, ...]
     left: BlockLaw
     right: BlockLaw
-    points: Callable[[], Floats] | None = None  # for a lattice: candidate points, one per row
+    points: Callable[..., Floats] | None = None  # for a lattice: candidate points, one per row; `some=True` where they are many
     scale: float = 1.0  # the smallest of any law in it
     widest: float = 1.0  # the largest
 

@@ -100,11 +100,11 @@ class CoordinateRows:
             return Lattice(ZERO if value is None else value.constant, ONE)
         return of_floor(self.floors[j]) if value is None else of_sum(value, self.numbering.laws)
 
-    def points(self, frame: Frame, j: int) -> Floats:
-        """The points that a lattice coordinate can take, all but a negligible tail."""
+    def points(self, frame: Frame, j: int, *, some: bool = False) -> Floats:
+        """The points that a lattice coordinate can take, all but a negligible tail; `some` of a rounding that has too many."""
         value = self.value(frame.transform[j])
         if value is None:
-            return floor_points(self.floors[j], frame.lattices[j], self.spans)
+            return floor_points(self.floors[j], frame.lattices[j], self.spans, some=some)
         return sum_points(value, self.numbering.laws, frame.lattices[j])
 
 

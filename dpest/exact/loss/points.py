@@ -13,7 +13,7 @@ from dpest.exact.inference.lattice import MOST_POINTS
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.far import Far, far
-from dpest.exact.loss.logs import BothWays, Sup, covering, logs_at
+from dpest.exact.loss.logs import BothWays, Logs, Sup, covering, logs_at
 from dpest.exact.loss.pieces import Piece, cell_edges, pieces
 from dpest.exact.loss.shift import outgrown
 from dpest.laws.law import Discrete
@@ -24,7 +24,12 @@ from dpest.numerics.rationals import exact
 def on_points(block: Block) -> BothWays:
     """The block's loss in both directions."""
     assert block.points is not None
-    y = block.points()
+    try:
+        y = block.points()
+    except BudgetExceeded:
+        if block.dimension > 1:
+            raise
+        return _on_some_points(block)
     finite = _finite(block)
     p, q = (pieces(side) for side in (block.left, block.right)) if block.dimension == 1 and not finite else (None, None)
     gaps: list[tuple[float, int]] = []
@@ -42,11 +47,36 @@ def on_points(block: Block) -> BothWays:
     for end, side in gaps:
         between = _beyond(p, q, y[side * (y[:, 0] - end) <= 0, 0], side)
         ways = _at_most(ways[0], between[0].upper), _at_most(ways[1], between[1].upper)
+    return BothWays(*_with_ends(ways, logs, p, q))
+
+
+def _with_ends(ways: tuple[Sup, Sup], logs: Logs, p: Sequence[Piece], q: Sequence[Piece]) -> tuple[Sup, Sup]:
+    """The suprema over points with what the laws declare beyond the first and the last of them."""
     for side in (-1, 1):
-        beyond = _beyond(p, q, y[:, 0], side)
+        beyond = _beyond(p, q, logs.y[:, 0], side)
         shown = logs.p[-1 if side > 0 else 0], logs.q[-1 if side > 0 else 0]
         ways = _with(ways[0], beyond[0], side, shown), _with(ways[1], beyond[1], side, shown[::-1])
-    return BothWays(*ways)
+    return ways
+
+
+def _on_some_points(block: Block) -> BothWays:
+    """What some of very many values show: a lower end, and an infinite loss where one law outgrows the other."""
+    assert block.points is not None
+    y = block.points(some=True)
+    p, q = (pieces(side) for side in (block.left, block.right))
+    if p and q:
+        around = [_around(float(e)) for e in cell_edges([[*p, *q]])]
+        y = np.unique(np.concatenate([y[:, 0], *around]))[:, None]
+    logs = logs_at(block, y)
+    ways = covering(logs), covering(logs.swapped())
+    if not all(w.possible for w in ways):
+        raise BudgetExceeded("outputs that lie between some of very many points")
+    apart = outgrown(block)
+    if apart:
+        ways = _without_bound(ways[0], -apart), _without_bound(ways[1], apart)
+    elif p and q and not _finite(block):
+        ways = _with_ends(ways, logs, p, q)
+    return BothWays(*(_at_most(w, math.inf) for w in ways))
 
 
 _MARGIN = 64  # points beyond the last kink that are looked at: from there on laws declare how they decay
@@ -63,7 +93,7 @@ def _with_kinks(y: Floats, own: Sequence[Piece]) -> tuple[Floats, list[tuple[flo
         return y, []
     if max(map(abs, edges)) > _EXACT or len(edges) * 2 * _MARGIN > MOST_POINTS:
         raise BudgetExceeded(f"an output with {max(edges) - min(edges):.3g} points; at most {MOST_POINTS} are listed")
-    around = np.concatenate([np.arange(math.floor(e) - _MARGIN, math.ceil(e) + _MARGIN + 1.0) for e in edges])
+    around = np.concatenate([_around(e) for e in edges])
     low, high = (float(y[0, 0]), float(y[-1, 0])) if len(y) else (around[0], around[0])
     points = np.unique(np.concatenate([y[:, 0], around[(around < low) | (around > high)], [low, high]]))
     left = MOST_POINTS - len(points)
@@ -77,6 +107,11 @@ def _with_kinks(y: Floats, own: Sequence[Piece]) -> tuple[Floats, list[tuple[flo
         else:
             gaps.append((start, 1) if start >= high else (end, -1))
     return np.sort(np.concatenate(filled))[:, None], gaps
+
+
+def _around(edge: float) -> Floats:
+    """Whole numbers around a place."""
+    return np.arange(math.floor(edge) - _MARGIN, math.ceil(edge) + _MARGIN + 1.0)
 
 
 def _finite(block: Block) -> bool:

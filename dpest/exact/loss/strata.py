@@ -262,8 +262,8 @@ def _block(
         raise ExactRefused("an output coordinate with a density and one with single points share noise")
     scales = [law.scale for c in cases for law in c.numbering.laws if isinstance(law, Continuous)] or [1.0]
 
-    def points() -> Floats:
-        columns = [np.unique(np.concatenate([c.points(frame, j) for c in cases])) for j in members]
+    def points(*, some: bool = False) -> Floats:
+        columns = [np.unique(np.concatenate([c.points(frame, j, some=some) for c in cases])) for j in members]
         return product_points(columns)
 
     return Block(own, left, right, points if CoordinateKind.LATTICE in own else None, min(scales), max(scales))

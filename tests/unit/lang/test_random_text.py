@@ -50,6 +50,9 @@ def _with_a_class(x: int) -> str:
         lambda x: f"{1000 * round(_noisy(x)):,} people",
         lambda x: f"[{_noisy(x):+10.1f}] of {round(x - x):>5}",
         lambda x: f"<td>{_noisy(x):,.2f}</td>",
+        lambda x: f"{_noisy(x):,} people",
+        lambda x: f"{round(_noisy(x), 2):,} or so",
+        lambda x: f"{_noisy(x):+}",
         lambda x: "{:_^15,.1%}".replace("_^", "^").format(_noisy(x)),
         lambda x: "%d years" % _noisy(x),  # noqa: UP031
         lambda x: f"{x + random.choice([-1, 1]) * random.expovariate(0.5):.2f}",
