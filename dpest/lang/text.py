@@ -17,12 +17,13 @@ from string import Formatter
 from typing import Any
 
 from dpest.errors import NoText
-from dpest.lang.chosen import is_text
+from dpest.lang.bit import Bit
+from dpest.lang.chosen import chosen, is_text
 from dpest.lang.dist import Dist
 from dpest.lang.nodes import TRUTHS, Draw, Extreme, Function, Linear, Product, draws_of, is_node
 from dpest.lang.not_plain import TEXT
-from dpest.lang.one_text import texts_of
-from dpest.lang.points import has_text, of_whole_numbers
+from dpest.lang.one_text import left_random, text_at, texts_of
+from dpest.lang.points import has_text, listed_points, of_whole_numbers
 from dpest.lang.run import RUN
 
 # How a number is aligned, its sign, zeros in front, its width, what stands between thousands, digits behind the point, its form.
@@ -128,9 +129,23 @@ def written(value: Any, conversion: str = "", spec: Any = "") -> Any:
         return value if not spec and conversion in ("", "s") else _refused()
     if is_word(value):
         return Text(_word(value)) if not spec and conversion in ("", "s") else _refused()
+    if not spec and (found := _digit(value)) is not None:
+        return Text(_word(found)) if is_word(found) else found
     if not isinstance(value, Dist) or has_text(value, on_path=False) or type(spec) is not str:
         return format(_CONVERTED[conversion](value) if conversion else value, spec)
     return Text([_piece(value, "" if conversion else spec, bool(spec) and bool(conversion))])
+
+
+def _digit(value: Any) -> Any:
+    """The text of a number that has one digit, as one of several texts; None for others, and where the run follows each."""
+    if type(value) is Bit:
+        return Dist(chosen(value.node, "1", "0")) if left_random() else None
+    if not isinstance(value, Dist) or not has_text(value, on_path=False):
+        return None
+    points = sorted(listed_points(value.node) or ())
+    if not 1 < len(points) <= 10 or points[0] < 0 or points[-1] > 9 or any(x.denominator != 1 for x in points):
+        return None
+    return text_at([str(k) for k in range(int(points[-1]) + 1)], value) if left_random() else None
 
 
 def _piece(value: Dist, spec: str, odd: bool) -> tuple[InText, tuple[Any, ...]]:
@@ -224,7 +239,8 @@ def has_random(x: Any) -> bool:
 def as_text(*args: Any, **keywords: Any) -> Any:
     """`str` of a value."""
     if len(args) == 1 and not keywords and is_random(args[0]):
-        return written(args[0])
+        found = _digit(args[0])
+        return written(args[0]) if found is None else found
     return str(*args, **keywords)
 
 
