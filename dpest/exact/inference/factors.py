@@ -203,7 +203,7 @@ class Integral(Factor):
         return frozenset(bounds.union(*(f.scope for f in self.factors)) - {self.draw})
 
     @cached_property
-    def _surfaces(self) -> tuple[Expr, ...]:
+    def surfaces(self) -> tuple[Expr, ...]:
         """Every hyperplane at which the integrand has a kink."""
         own = [plus(single(self.draw), e, -1) for e in self.lowers + self.uppers]
         if isinstance(self.law, Continuous):
@@ -213,15 +213,15 @@ class Integral(Factor):
     @cached_property
     def _breaks(self) -> tuple[Expr, ...]:
         """Where the draw meets each of these hyperplanes."""
-        return tuple(dict.fromkeys(solved(k, self.draw) for k in self._surfaces if k.coefficient(self.draw)))
+        return tuple(dict.fromkeys(solved(k, self.draw) for k in self.surfaces if k.coefficient(self.draw)))
 
     @cached_property
     def kinks(self) -> tuple[Expr, ...]:
         if isinstance(self.law, Discrete):
             points = self.law.window(LOG_WINDOW)[0] if self.law.finite else np.empty(0)
-            at = (substituted(k, self.draw, number(x)) for k in self._surfaces for x in points[:_MOST_KINKS])
+            at = (substituted(k, self.draw, number(x)) for k in self.surfaces for x in points[:_MOST_KINKS])
             return tuple(distinct(at))[:_MOST_KINKS]
-        return meetings(self._surfaces, self.draw)[:_MOST_KINKS]
+        return meetings(self.surfaces, self.draw)[:_MOST_KINKS]
 
     def laws(self) -> Iterator[Law]:
         yield self.law

@@ -10,20 +10,18 @@ import numpy as np
 from scipy.special import betaln
 
 from dpest.exact.inference.changed import changed, without
+from dpest.exact.inference.exponential_tails import exponential_tail
 from dpest.exact.inference.expressions import Expr, Values, single
 from dpest.exact.inference.factors import Answer, Between, Density, Factor, Integral
-from dpest.exact.inference.rays import Ray, Tail, active
+from dpest.exact.inference.rays import Ray, Tail, Unsettled, active
 from dpest.exact.inference.sliding_tails import sliding_tail
 from dpest.laws.asymptote import Asymptote
-from dpest.laws.continuous import Exponential, Laplace
 from dpest.laws.law import Continuous
 from dpest.numerics.rationals import ZERO, Rational, exact
 
 _MARGIN = 0.05  # of its rate by which an integrand must decay faster than a tilt grows, so that its reach holds all that counts
 
 _ROUNDING = 1e-15  # of a sum of a few constants, relative to its size
-
-_EXPONENTIAL = (Laplace, Exponential)  # laws that are exponentials from their last kink on
 
 TailOf = Callable[[Iterable[Factor], Ray], Tail | None]  # the tail of a product
 
@@ -45,7 +43,17 @@ class Tilt(Factor):
 
 
 def integral_tail(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
-    """Integrals in which the variable only loosens bounds, or only moves one exponential tail; None for others."""
+    """Integrals in which the variable only loosens bounds, or only moves one exponential tail, or of exponentials; else None."""
+    try:
+        found = _declared(f, ray, tail)
+    except Unsettled:
+        found = None
+    bounded = found is not None and math.isfinite(found.low) and math.isfinite(found.high)
+    return found if bounded else exponential_tail(f, ray) or found
+
+
+def _declared(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
+    """The tail as far as it follows from the tails of the factors."""
     if not isinstance(f.law, Continuous):
         return None
     limit = _loosened(f, ray)
@@ -158,8 +166,7 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     """The integral of W(v) G(y - ratio v) where both decay at one rate: a share of every place between counts alike.
 
     With W ~ C v^m e^(-r v), G ~ D t^n e^(-s t) and r = s ratio it tends to C D B t^(m + n + 1) ratio^-(m + 1) e^(-s t), where B
-    is the beta function at m + 1 and n + 1. How fast is known where both are exponentials from half the way on: then the
-    integral is (a + b t) e^(-s t), and lies on one side of its asymptote. Elsewhere only the limit is claimed.
+    is the beta function at m + 1 and n + 1. Only the limit is claimed, and not how fast.
     """
     moving = [g for g in f.factors if ray.variable in g.scope]
     places = [e for g in moving for e in _expressions(g)]
@@ -187,15 +194,7 @@ def _alike(f: Integral, ray: Ray, tail: TailOf) -> Tail | None:
     m, n = float(b.power), float(a.power)
     constant = a.constant + b.constant - (m + 1) * math.log(float(abs(ratio))) + float(betaln(m + 1, n + 1))
     asymptote = Asymptote(constant, rate=a.rate, power=a.power + b.power + 1)
-    found = Tail(asymptote, -math.inf, math.inf, one.error + two.error)
-    exponential = not others and all(isinstance(g, Density) and isinstance(g.law, _EXPONENTIAL) for g in moving)
-    if not (exponential and isinstance(f.law, _EXPONENTIAL) and not any((one.low, one.high, two.low, two.high))):
-        return found
-    value, off = f.log(ray.here)
-    here = float(np.ravel(value)[0])
-    gap, rounding = here - asymptote.at(ray.start), 2.3e-16 * abs(here)
-    low, high = min(gap - rounding, 0.0), max(gap + rounding, 0.0)
-    return replace(found, low=low, high=high, error=found.error + float(np.max(off)))
+    return Tail(asymptote, -math.inf, math.inf, one.error + two.error)
 
 
 def _is_open(f: Integral, ray: Ray) -> bool:

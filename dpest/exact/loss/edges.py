@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpest.exact.inference.expressions import Expr
+from dpest.exact.inference.expressions import Expr, plus
 from dpest.exact.inference.factors import Between, Density, Factor, Indicator, Integral
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.far import UNKNOWN, Far
@@ -90,6 +90,9 @@ def _factor(f: Factor, ray: Ray) -> Edge | None:
                 k = f.power
                 return Edge(k, k * closing.low, k * closing.high, k * closing.limit, closing.exactly)
         case Integral(law=law) if isinstance(law, Continuous):
+            narrowing = _narrowing(f, ray)
+            if narrowing is not None:
+                return narrowing
             closing = _closing(law, f.lowers, f.uppers, ray)
             most = [_most(g) for g in f.factors]
             if closing is not None and all(m is not None for m in most):
@@ -137,6 +140,40 @@ def _closing(law: Continuous, lowers: object, uppers: object, ray: Ray) -> Edge 
     exactly = min(one, two) > max(one, two) - _DROP
     below = width + min(one, two) - law.error if exactly else -math.inf
     return Edge(1, below, width + top + 3 * law.error, width + limit, exactly) if top < math.inf else None
+
+
+def _narrowing(f: Integral, ray: Ray) -> Edge | None:
+    """Intervals inside an integral that close at the place, wherever its draw is: each is its width times a density.
+
+    The three values of which the largest and the smallest are at one place lie together.
+    """
+    rest: list[Factor] = []
+    order, width, off = 0, 0.0, 0.0
+    for g in f.factors:
+        growth = _growth(g, ray) if isinstance(g, Between) else None
+        if not isinstance(g, Between) or growth is None:
+            rest.append(g)
+            continue
+        slope, bend = growth
+        order, width = order + g.power, width + g.power * math.log(slope)
+        off += g.power * (bend * slope * ray.start + g.law.error)
+        rest += [Density(g.law, g.lowers[0])] * g.power
+    plain = _plain(replace(f, factors=tuple(rest)), ray) if order else None
+    if plain is None:
+        return None
+    return Edge(order + plain.order, plain.low + width - off, plain.high + width + off, plain.limit + width, plain.exactly)
+
+
+def _growth(g: Between, ray: Ray) -> tuple[float, float] | None:
+    """How fast an interval grows from nothing at the place, and the steepest slope of the log density; None for others."""
+    if not isinstance(g.law, Continuous) or len(g.lowers) != 1 or len(g.uppers) != 1:
+        return None
+    gap = plus(g.uppers[0], g.lowers[0], -1)
+    steepest = g.law.shift_cost()
+    slope, offset = ray.line(gap)
+    if gap.variables() != {ray.variable} or offset or slope <= 0 or None in steepest:
+        return None
+    return float(slope), max(float(x) for x in steepest if x is not None)
 
 
 def _tightest(bounds: object, end: float, ray: Ray, sign: int) -> tuple[Rational, Rational] | None:

@@ -301,8 +301,9 @@ def test_what_is_not_known_well_has_no_bound(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(ratio, "enclosed", lambda _o, _c, _s, which: (most, e) if which is ratio.Which.MOST else (least, f))
     search = ratio._RatioSearch.__new__(ratio._RatioSearch)
     search.p = search.q = ()
+    search.far = []
     cells = ratio._Cells(Chart.Y, np.arange(7.0), np.arange(1.0, 8.0), np.ones((2, 7), bool))
-    for row in search._bounds(cells, np.zeros((2, 7))):
+    for row in search._bounds(cells, ratio._AtEnds(*np.zeros((3, 2, 7)))):
         assert row == pytest.approx([0.53, inf, inf, -inf, -inf, inf, inf], abs=1e-12)
         assert row[0] >= 0.53
 
