@@ -13,6 +13,7 @@ import scipy.stats
 from dpest.exact.inference.convolve import sum_law
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Atoms, Geometric, atoms, bernoulli_law, categorical_law, integers_law
+from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.scipy_law import from_frozen
 from dpest.laws.stepped import Stepped
@@ -37,6 +38,8 @@ CONTINUOUS: dict[str, Continuous] = {
     "scipy gamma": wrapped(scipy.stats.gamma(2.5)),  # type: ignore[dict-item]
     "scipy triangle": wrapped(scipy.stats.triang(0.3, scale=4.0)),  # type: ignore[dict-item]
     "a sum": sum_law(Laplace(1.0), Laplace(2.0), 1.0),  # type: ignore[dict-item]
+    "a sum of equals": sum_law(Laplace(2.0), Laplace(1.0), -2.0),  # type: ignore[dict-item]
+    "a sum of four equals": LaplaceSum(0.5, 4),
     "a difference": sum_law(Exponential(1.0), Gaussian(0.5), -2.0),  # type: ignore[dict-item]
 }
 DISCRETE: dict[str, Discrete] = {

@@ -28,8 +28,8 @@ def in_squares_of_outputs(row: Sequence[Any]) -> list[Any]:
 
     out = []
     for i, x in enumerate(row):
-        whole = linear(x) if is_node(x) else Linear((), linear(0).constant)
-        if not any(_squared(node) is not None for node, _ in whole.terms):
+        whole = linear(x) if is_node(x) else None
+        if whole is None or not any(_squared(node) is not None for node, _ in whole.terms):
             out.append(x)
             continue
         others = [(j, linear(y)) for j, y in enumerate(row) if j != i and is_node(y)]

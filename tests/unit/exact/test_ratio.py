@@ -280,3 +280,26 @@ def test_the_bound_of_an_interval_as_short_as_can_be_is_above_the_ratio(chart: C
             assert truth <= bounds[0, k]
             assert -truth <= bounds[1, k]
             assert bounds[0, k] + bounds[1, k] <= 1e-12 * (1 + x * x)
+
+
+@pytest.mark.parametrize("low", [-math.inf, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_ratio_on_a_fine_grid_is_above_the_upper_end(seed: int, low: float) -> None:
+    """Quotients with maxima between the first places (oracle: both densities, which mpmath has, at 10,000 numbers)."""
+    rng = np.random.default_rng(seed)
+    ends = [(share(*rng.uniform(2, 6, 2).tolist(), Laplace(1.0), Laplace(2.0), low),) for _ in range(2)]
+    with np.errstate(invalid="ignore"):
+        found = _RatioSearch(*(SimpleNamespace(shares=x) for x in ends), each=True).answer()  # type: ignore[arg-type]
+    reached = [-math.inf, -math.inf]
+    for chart in Chart:
+        z = np.concatenate([np.linspace(-8, 8, 4_001), np.geomspace(1e-6, 8, 500), -np.geomspace(1e-6, 8, 500)])
+        (p, e), (q, f) = (density(x, chart, z) for x in ends)
+        known = np.isfinite(p) & np.isfinite(q) & (e + f < 1e-9)
+        p, q, off = p[known], q[known], (e + f)[known]
+        for way, ratio in enumerate((p - q, q - p)):
+            reached[way] = max(reached[way], float((ratio - off).max()))
+    for way, most in zip((found.forward, found.backward), reached, strict=True):
+        assert way.lower <= way.upper
+        assert most - 1e-5 <= way.lower
+        assert most <= way.upper
+        assert way.upper - way.lower < 1e-2

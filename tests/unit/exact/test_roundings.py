@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import pytest
 
 import dpest
 from dpest.errors import ExactRefused
+from dpest.exact.inference.cases import _nearby
+from dpest.numerics.rationals import exact
 
 
 def noisy(x: float) -> Any:
@@ -85,3 +88,16 @@ def test_what_is_not_covered_says_so() -> None:
 
     with pytest.raises(ExactRefused):
         dpest.estimate(mechanism, (0, 1), method="exact")
+
+
+@pytest.mark.parametrize(
+    ("number", "meant"),
+    [(0.1, Fraction(1, 10)), (1 / 3, Fraction(1, 3)), (-2.4, Fraction(-12, 5)), (0.333, Fraction(333, 1000)), (3.0, 3)],
+)
+def test_a_double_stands_for_the_fraction_next_to_it(number: float, meant: Fraction) -> None:
+    assert _nearby(exact(number)) == meant
+
+
+@pytest.mark.parametrize("number", [0.3333334, 0.1 + 1e-12, math.pi, 2.0**-30, 0.1000000000000002])
+def test_a_double_that_is_near_no_small_fraction_stands_for_itself(number: float) -> None:
+    assert _nearby(exact(number)) == exact(number) == Fraction(number)

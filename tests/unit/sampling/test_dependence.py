@@ -251,9 +251,11 @@ def test_noise_of_its_own_is_told_by_pairs_and_their_spread() -> None:
         return False
 
     rng, said = np.random.default_rng(5), set()
-    for own in range(0, 64, 3):
-        for n in (64, 90):
-            rest = [rng.choice([10, 11, 12], size - own, p=[0.7, 0.2, 0.1]).tolist() for size in (64, n)]
+    for own, rare in itertools.product(range(64), (False, True)):
+        for n in (64, 90) if own % 3 == 0 or rare else ():
+            each = [np.arange(1000 * size, 1000 * size + size - own) for size in (64, n + 1)]  # every output once
+            often = [rng.choice([10, 11, 12], len(e), p=[0.7, 0.2, 0.1]) for e in each]
+            rest = [x.tolist() for x in (each if rare else often)]
             stages = [[k] * own + rest[k] for k in (0, 1)]
             found = own_values(*(np.array(x, np.uint64) for x in stages))
             assert found == by_hand(*stages)

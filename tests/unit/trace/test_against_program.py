@@ -22,7 +22,7 @@ from dpest.core import Dist
 from dpest.errors import ExactRefused, MechanismRaised, NotReplayable, TraceMismatch
 from dpest.run.streams import stream
 from dpest.sampling.runs.sources import TracedSampler
-from dpest.trace.against_program import Checks, _replay
+from dpest.trace.against_program import Checks, _agree, _replay
 from dpest.trace.execute import execute
 from dpest.trace.explore import trace
 from dpest.trace.hidden_randomness import Watch
@@ -323,3 +323,21 @@ def test_the_message_shows_the_numbers_that_the_program_returned_when_it_was_run
         _replay(path, run, program, together=False)
     assert f"expected ('early', {str(number)[:8]}" in str(refusal.value)
     assert f"run again, it said ('late', {str(2 * number)[:8]}" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("expected", "returned", "same"),
+    [
+        ("high", 3.0, False),
+        (3.0, "high", False),
+        (None, 0.0, False),
+        (0.0, None, False),
+        (1.0, 1.0 + 1e-14, True),
+        (1.0, 1.0 + 1e-9, False),
+        (math.nan, math.nan, True),
+        ("a", "a", True),
+    ],
+)
+def test_constants_are_compared_whatever_they_are(expected: Any, returned: Any, same: bool) -> None:
+    """Noise that cancels may round a number, and nothing else; `size` is that of what was added up."""
+    assert _agree(expected, returned, 1.0) == same

@@ -15,9 +15,9 @@ from dpest.exact.inference.convolve import _differences, _range, sum_law
 from dpest.exact.inference.eliminate import _series
 from dpest.exact.inference.expressions import expr
 from dpest.exact.inference.factors import Bound
-from dpest.laws.continuous import Gaussian, Laplace, Uniform
-from dpest.laws.discrete import Geometric, integers_law
-from dpest.laws.law import Continuous, Discrete
+from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
+from dpest.laws.discrete import Geometric, atoms, integers_law
+from dpest.laws.law import Continuous, Discrete, Law
 from dpest.laws.scipy_law import from_frozen
 from dpest.numerics.rationals import exact
 
@@ -93,3 +93,61 @@ def test_rounds_that_nearly_always_follow_each_other_lose_digits() -> None:
 def test_a_loop_without_an_end_is_refused() -> None:
     with pytest.raises(BudgetExceeded, match="goes on for ever"):
         _series(((frozenset(), 1),))  # type: ignore[arg-type]
+
+
+def poisson(rate: float) -> Law:
+    return from_frozen(scipy.stats.poisson(rate))[1]
+
+
+UNIFORM, SKEWED = Uniform(-1.0, 2.0), Exponential(0.5)
+# Laws whose draws are added up one by one, each with a factor.
+ADDED: list[list[tuple[Law, float]]] = [
+    *([(Laplace(1.5), 1.0)] * n for n in (2, 3, 4, 5)),
+    [(Laplace(2.0), 1.0), (Laplace(1.0), -2.0), (Laplace(0.5), 4.0)],
+    [(Laplace(2.0), 1.0), (Laplace(1.0), 1.0)],
+    [(Laplace(1.0), 1.0), (Laplace(1.0), 1.0), (Laplace(0.25), 2.0)],
+    [(Gaussian(1.0), 1.0), (Gaussian(2.0), -0.5), (Gaussian(0.5), 3.0)],
+    [(Gaussian(1.0), 1.0), (Laplace(1.0), 0.5)],
+    [(UNIFORM, 1.0), (UNIFORM, 1.0)],
+    [(UNIFORM, 1.0), (UNIFORM, 1.0), (UNIFORM, 1.0)],
+    [(UNIFORM, 1.0), (UNIFORM, -1.0), (UNIFORM, 1.0)],
+    [(UNIFORM, 1.0), (Uniform(0.0, 0.5), 2.0)],
+    [(UNIFORM, 1.0), (SKEWED, -2.0)],
+    [(SKEWED, 1.0), (SKEWED, 1.0)],
+    [(SKEWED, 1.0), (Logistic(0.5), 1.5)],
+    [(Gumbel(1.0), 1.0), (Gumbel(1.0), -1.0)],
+    [(integers_law(0, 5), 1.0), (integers_law(-2, 3), 1.0), (integers_law(0, 1), -3.0)],
+    [(atoms({0.0: 0.25, 1.0: 0.5, 5.0: 0.25}), 1.0), (integers_law(0, 3), 2.0)],
+    [(poisson(2.0), 1.0), (poisson(3.5), -1.0)],
+    [(from_frozen(scipy.stats.geom(0.3))[1], 1.0), (from_frozen(scipy.stats.geom(0.3))[1], -1.0)],
+]
+
+
+def cumulants(law: Law) -> np.ndarray:
+    """Mass, mean, variance and third central moment, from the density."""
+    if isinstance(law, Discrete):
+        x = np.arange(-90.0, 91.0)
+        p = np.exp(law.log_density(x))
+    else:
+        low, high = (max(min(e, 60.0), -60.0) for e in law.support)
+        nodes, weights = np.polynomial.legendre.leggauss(20)
+        edges = np.unique(np.concatenate([np.linspace(low, high, 1201), [0.0], [k for k in law.kinks if low < k < high]]))
+        half = np.diff(edges) / 2
+        x = (edges[:-1, None] + half[:, None] * (1 + nodes)).ravel()
+        with np.errstate(divide="ignore"):
+            p = np.exp(law.log_density(x)) * (half[:, None] * weights).ravel()
+    mean = float(p @ x)
+    return np.array([p.sum(), mean, p @ (x - mean) ** 2, p @ (x - mean) ** 3])
+
+
+@pytest.mark.parametrize("parts", ADDED)
+def test_mean_variance_and_skew_of_independent_draws_add_up(parts: list[tuple[Law, float]]) -> None:
+    """The k-th cumulant of a sum of w X is the sum of w^k times those of X: whichever way the sum is made."""
+    total, _ = parts[0]
+    truth = cumulants(total)
+    for law, weight in parts[1:]:
+        added = sum_law(total, law, exact(weight))
+        assert added is not None
+        total = added
+        truth += cumulants(law) * np.array([0.0, weight, weight**2, weight**3])
+    np.testing.assert_allclose(cumulants(total), truth, rtol=1e-7, atol=1e-7)
