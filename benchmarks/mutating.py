@@ -217,7 +217,7 @@ def _changes(node: ast.AST) -> list[Change]:
                 out.append((lambda: setattr(node, field, SWAPS[name]), "swapped name"))
         case ast.If() | ast.IfExp() | ast.While() if not _turned_itself(node.test):
             out.append((lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test)), "negated condition"))
-        case ast.Return(value=ast.Tuple(elts=[_, _])):
+        case ast.Return(value=ast.Tuple(elts=[one, other])) if ast.dump(one) != ast.dump(other):
             out.append((lambda: node.value.elts.reverse(), "swapped pair"))  # type: ignore[union-attr]
         case ast.AugAssign() if type(node.op) in ARITHMETIC:
             out.append((lambda: setattr(node, "op", ARITHMETIC[type(node.op)]()), "arithmetic"))

@@ -33,7 +33,7 @@ from dpest.trace.outcomes import outcomes
 from dpest.trace.replay import Replay, _same
 from dpest.trace.sides import reads, sides_of
 from dpest.trace.snapshot import Snapshot
-from dpest.trace.stack import _moved
+from dpest.trace.stack import _HIDDEN, _after, _moved
 from dpest.trace.together import _merged, climbed
 
 HOLDS: dict[Relation, Callable[[Any, Any], bool]] = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
@@ -336,3 +336,17 @@ def test_a_climb_to_a_random_bound_is_taken_at_once_from_whole_numbers_alone(str
         while k < x if strict else k <= x:
             k += step
         assert evaluate(unwrap(found), {id(draw): x}) == k
+
+
+@pytest.mark.parametrize(
+    ("given_anew", "held"), [(None, "?"), (frozenset({"x"}), "?"), (frozenset({"y"}), "=x"), (frozenset(), "=x")]
+)
+def test_a_variable_of_a_function_around_is_known_where_nobody_gives_it_anew(given_anew: Any, held: str) -> None:
+    """Without the source it may be given a new value by any function that sees it."""
+
+    def around(x: int) -> Any:
+        return lambda: x
+
+    step = next(s for s in dis.get_instructions(around(1)) if s.opname == "LOAD_DEREF")
+    found = _after(given_anew, step, ("before",), False)
+    assert found == ("before", _HIDDEN if held == "?" else held)

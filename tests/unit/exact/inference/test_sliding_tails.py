@@ -13,7 +13,7 @@ from dpest.exact.inference.asymptotics import tail
 from dpest.exact.inference.expressions import expr
 from dpest.exact.inference.factors import Between, Density, Integral
 from dpest.exact.inference.rays import Ray
-from dpest.laws.continuous import Laplace, Logistic
+from dpest.laws.continuous import Exponential, Laplace, Logistic
 from dpest.numerics.rationals import exact
 
 Y, V = -1, 0
@@ -74,3 +74,17 @@ def test_the_median_of_four_noisy_values_loses_most_far_out(mechanism: Any, pair
     assert r.lower <= truth + 1e-12
     assert truth - 1e-12 <= r.upper
     assert r.upper - r.lower < 1e-9
+
+
+@pytest.mark.parametrize("ratio", [0.25, 0.5, 1.0, 4.0])
+@pytest.mark.parametrize("rate", [0.5, 2.0])
+def test_two_exponentials_of_one_rate_on_different_scales(ratio: float, rate: float) -> None:
+    """A + ratio V, both of which fall at one rate, has the density rate^2 y e^(-rate y)."""
+    f = Integral(V, Exponential(1 / rate / ratio), (), (), (Density(Exponential(1 / rate), line(1, -ratio)),))
+    found = tail((f,), Ray(Y, 1, exact(0), 40.0))
+    assert found is not None
+    for y in (40.0, 100.0, 1000.0):
+        truth = 2 * math.log(rate) + math.log(y) - rate * y
+        assert found.asymptote.at(y) == pytest.approx(truth, abs=1e-9)
+        assert found.low - found.error <= 1e-12
+        assert found.high + found.error >= -1e-12

@@ -175,6 +175,18 @@ def test_the_bounds_of_gaps_and_of_what_lies_beyond_all_count(monkeypatch: pytes
     assert points._at_most(NOTHING, 6.0) == NOTHING
 
 
+@pytest.mark.parametrize("known", ["left", "right"])
+def test_a_law_of_which_no_pieces_are_known_has_no_bound_between_its_points(known: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    y = np.array([-1.0, 0.0, 2.0])[:, None]
+    for name, value in (("_finite", False), ("outgrown", 0)):
+        monkeypatch.setattr(points, name, lambda *_, value=value: value)
+    monkeypatch.setattr(points, "pieces", lambda side: [1] if side == known else None)
+    monkeypatch.setattr(points, "logs_at", lambda *_: Logs(y, np.array([0.5, 0.0, 1.0]), np.zeros(3), np.zeros(3)))
+    found = points.on_points(SimpleNamespace(points=lambda: y, left="left", right="right", dimension=1))  # type: ignore[arg-type]
+    assert found.forward.value == pytest.approx(1.0)
+    assert found.forward.upper == found.backward.upper == math.inf
+
+
 # -- places where densities vanish -------------------------------------------------------------------------------------
 
 
