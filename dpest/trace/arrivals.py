@@ -155,12 +155,12 @@ def _rate(law: Any, falls: bool, start: Any, bound: Any) -> float:
 
 def as_one_draw(found: Arrivals, name: str, step: ast.expr, loop: ast.While, ends: list[ast.stmt]) -> list[ast.stmt]:
     """A loop as one draw of how many steps it takes, and as it is where that cannot be had."""
+    more = ast.Constant(int(found.in_last) - int(not found.asked_first))
     falls, first = ast.Constant(found.falls), ast.Constant(found.asked_first)
-    asked = ask("steps_until", thunk(step), falls, load(found.level), found.bound, first)
-    rounds = ast.BinOp(load(name), ast.Add(), ast.Constant(int(found.in_last) - int(not found.asked_first)))
-    added = ast.BinOp(load(found.name), ast.Add(), ast.BinOp(copy.deepcopy(found.each), ast.Mult(), rounds))
+    counting = (load(found.name), copy.deepcopy(found.each), more)
+    asked = ask("counted_steps", *counting, thunk(step), falls, load(found.level), found.bound, first)
     unknown = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
-    counted = ast.Assign([ast.Name(found.name, ast.Store())], added)
+    counted = ast.Assign([ast.Name(found.name, ast.Store())], load(name))
     # Where it stands is not known: a loop that goes on from there is not read as one that begins there.
     gone = ast.Assign([ast.Name(found.level, ast.Store())], ast.Constant(None))
     made = ast.Assign([ast.Name(name, ast.Store())], asked)

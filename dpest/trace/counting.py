@@ -15,6 +15,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpest.lang.dist import RUN, Dist, truth
 from dpest.lang.functions import ceil, floor, maximum
 from dpest.lang.generators.draws import geometric
@@ -29,6 +31,8 @@ from dpest.trace.replay import Unusual
 from dpest.trace.sides import is_plain
 
 _MOST_POINTS = 10_000  # of a whole number that is drawn in a test: each is looked at, in about a microsecond
+_NUMBERS = (int, float, np.int64, np.float64)  # of a count: numbers that `+=` replaces, and that are wide enough for it
+_MANY_ROUNDS = 2**40  # days of any program
 _OFF = 1e-13  # relative: what SciPy's laws are known to is ten times that
 
 
@@ -206,6 +210,24 @@ class Tosses:
     def inside(self, condition: Any, holds: bool) -> AbstractContextManager[None]:
         """A side of a condition, whose draws are draws of the test as well."""
         return nullcontext()
+
+
+def counted_on(start: Any, step: int | float, rounds: Any) -> Any:
+    """Where a count is after some rounds; raises `Unusual` where adding step by step rounds, or changes an array in place."""
+    random = isinstance(start, Dist)
+    if not (is_integral(start.node) and type(step) is int if random else type(start) in _NUMBERS and _adds_exactly(start, step)):
+        raise Unusual
+    return start + step * rounds
+
+
+def _adds_exactly(start: int | float, step: int | float) -> bool:
+    """Whether sums of doubles stay what they are in real arithmetic, for as many rounds as any program goes through."""
+    if isinstance(start, int | np.int64) and isinstance(step, int):
+        return True
+    if not (math.isfinite(start) and math.isfinite(step)):
+        return False
+    first, more = exact(start), exact(step)
+    return abs(first) + abs(more) * _MANY_ROUNDS <= Rational(2**53, max(first.denominator, more.denominator))
 
 
 def rounds(test: Callable[[], Any], goes_on: bool) -> Any:

@@ -312,12 +312,11 @@ class _Writer(_Comparisons):
         self.number[0] += 1
         name = f"{RUNTIME}_rounds_{self.number[0]}"
         test = _Inside((), self.number).visit(copy.deepcopy(found.test))
-        asked = ask("rounds", thunk(test), ast.Constant(found.goes_on))
-        many: ast.expr = ast.BinOp(load(name), ast.Add(), ast.Constant(1)) if found.first else load(name)
-        added = ast.BinOp(load(found.name), ast.Add(), ast.BinOp(copy.deepcopy(found.step), ast.Mult(), many))
+        count = (load(found.name), copy.deepcopy(found.step), ast.Constant(int(found.first)))
+        asked = ask("counted_rounds", *count, thunk(test), ast.Constant(found.goes_on))
         ends = [self.visit(copy.deepcopy(x)) for x in found.ends]
         no_draw = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
-        chosen = ast.If(no_draw, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], added), *ends])
+        chosen = ast.If(no_draw, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], load(name)), *ends])
         made = ast.Assign([ast.Name(name, ast.Store())], asked)
         return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
 

@@ -38,8 +38,8 @@ from dpest.trace.standing import same_place
 
 __all__ = [
     "UNBOUND", "added_at", "append", "attribute", "both", "both_inside", "call", "calls_itself", "climbed", "compared",
-    "condition", "container", "counted_from", "every", "every_inside", "negated", "one", "one_inside", "only_sum", "percent",
-    "pure", "put_at", "rounds", "some", "some_inside", "steps_until", "taken_at", "text", "unaffected", "values",
+    "condition", "container", "counted_from", "counted_rounds", "counted_steps", "every", "every_inside", "negated", "one",
+    "one_inside", "only_sum", "percent", "pure", "put_at", "some", "some_inside", "taken_at", "text", "unaffected", "values",
 ]  # fmt: skip
 
 Thunk = Callable[[], Any]
@@ -270,14 +270,14 @@ def _joined_inside(value: Any, others: Sequence[Thunk], goes_on: bool) -> Any:
     return value
 
 
-def rounds(test: Thunk, goes_on: bool) -> Any:
-    """How many rounds a loop that only counts goes through, as one draw; None where it must be followed round by round."""
-    return _one_draw(lambda: counting.rounds(test, goes_on))
+def counted_rounds(count: Any, step: int | float, more: int, test: Thunk, goes_on: bool) -> Any:
+    """Where the count of a loop that only counts ends, by one draw; None where it must be followed round by round."""
+    return _one_draw(lambda: counting.counted_on(count, step, counting.rounds(test, goes_on) + more))
 
 
-def steps_until(*asked: Any) -> Any:
-    """How many steps of a product or a sum a loop takes, as one draw; None where it must be followed round by round."""
-    return _one_draw(lambda: arrivals.steps_until(*asked))
+def counted_steps(count: Any, step: int | float, more: int, *asked: Any) -> Any:
+    """The same for a loop that counts the steps of a product or a sum."""
+    return _one_draw(lambda: counting.counted_on(count, step, arrivals.steps_until(*asked) + more))
 
 
 def _one_draw(count: Thunk) -> Any:

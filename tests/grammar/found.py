@@ -474,7 +474,7 @@ def mechanism(x):
         "tries",
         """
 def mechanism(x):
-    "x[0] + d.gaussian(1) > {t}|2|105|min(k, 2)|'end'"
+    "x[0] + d.gaussian(1) > {t}|2|1|105|min(k, 2)|'end'"
     k = 0
     while k < 105 and (x[0] + d.gaussian(1) > 2):
         k += 1
@@ -552,5 +552,17 @@ def mechanism(x):
     return d.logistic(2) > y1 - math.floor(y0 / 0.1)
 """,
         ([2, -1], [1.25, -1]),
+    ),
+    Program(  # eight steps of 0.1 are not 0.8
+        "tries",
+        """
+def mechanism(x):
+    "d.uniform(0, 1) < {a} - {a} / 4 * x[0]|0.75|0.1|3000|k == 0.8|'end'"
+    k = 0.0
+    while d.uniform(0, 1) < 0.75 - 0.75 / 4 * x[0]:
+        k += 0.1
+    return k == 0.8
+""",
+        ([0], [1]),
     ),
 )
