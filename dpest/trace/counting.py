@@ -227,7 +227,7 @@ def _adds_exactly(start: int | float, step: int | float) -> bool:
     if not (math.isfinite(start) and math.isfinite(step)):
         return False
     first, more = exact(start), exact(step)
-    return abs(first) + abs(more) * _MANY_ROUNDS <= Rational(2**53, max(first.denominator, more.denominator))
+    return bool(abs(first) + abs(more) * _MANY_ROUNDS <= Rational(2**53, max(first.denominator, more.denominator)))
 
 
 def rounds(test: Callable[[], Any], goes_on: bool) -> Any:
