@@ -32,6 +32,7 @@ from benchmarks.coverage import (
     teaching,
     thresholds,
     walks,
+    written,
 )
 from benchmarks.coverage.case import Case
 
@@ -62,6 +63,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Tables": tables.CASES,
     "Walks, sweeps and searches": walks.CASES,
     "Answers, rankings and waiting times": answers.CASES,
+    "What is written out": written.CASES,
     "Broken on purpose": broken.CASES,
 }
 
