@@ -68,6 +68,20 @@ class Bits:
     def __rrshift__(self, number: Any) -> Any:
         return number >> operator.index(self)  # type: ignore[arg-type]
 
+    # Methods of whole numbers: one with listed points is followed point by point.
+
+    def to_bytes(self, *args: Any, **keywords: Any) -> bytes:
+        """The bytes of a whole number."""
+        return operator.index(self).to_bytes(*args, **keywords)  # type: ignore[arg-type]
+
+    def bit_length(self) -> int:
+        """How many bits a whole number has."""
+        return operator.index(self).bit_length()  # type: ignore[arg-type]
+
+    def bit_count(self) -> int:
+        """How many of its bits are set."""
+        return operator.index(self).bit_count()  # type: ignore[arg-type]
+
 
 def _is_int(x: Any) -> bool:
     """Whether an operand is a whole number and no truth value."""

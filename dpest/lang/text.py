@@ -140,7 +140,7 @@ def _digit(value: Any) -> Any:
     """The text of a number that has one digit, as one of several texts; None for others, and where the run follows each."""
     if type(value) is Bit:
         return Dist(chosen(value.node, "1", "0")) if left_random() else None
-    if not isinstance(value, Dist) or not has_text(value, on_path=False):
+    if type(value) is Text or not isinstance(value, Dist) or not has_text(value, on_path=False):
         return None
     points = sorted(listed_points(value.node) or ())
     if not 1 < len(points) <= 10 or points[0] < 0 or points[-1] > 9 or any(x.denominator != 1 for x in points):

@@ -83,6 +83,7 @@ _HARMLESS = frozenset(
 )
 
 
+_RUN_CODE = frozenset({"join", "format", "format_map", "translate"})  # methods of strings that ask their arguments for more
 _OF_STRINGS = {"join": joined, "format": filled}
 
 
@@ -116,6 +117,8 @@ def harmless(function: Any) -> bool:
         owner = function.__self__
         # A generator that the run seeded itself has a state, which moves with every number.
         return isinstance(owner, StandIn) and function.__name__ not in _CHANGES and not owner.is_seeded()
+    if type(function) is BuiltinFunctionType and type(function.__self__) is str:
+        return function.__name__ not in _RUN_CODE
     module = getattr(function, "__module__", None)
     return isinstance(function, FunctionType) and module is not None and module.startswith(_OF_DPEST)
 

@@ -61,6 +61,16 @@ CASES: list[tuple[Callable[[list[int]], Any], float]] = [
 ]
 
 
+def _letters(word: str) -> Any:
+    return "".join(ch if random.random() < 0.5 else random.choice("aeiou".replace(ch, "")) for ch in word)
+
+
+def test_letters_with_methods_of_strings_inside() -> None:
+    found = dpest.estimate(_letters, ("aeiou" * 3, "ieiou" + "aeiou" * 2), method="exact")
+    assert found.lower <= math.log(4) <= found.upper  # 1/2 for the letter itself, 1/8 for each of the four others
+    assert math.isclose(found.lower, found.upper, rel_tol=1e-9)
+
+
 @pytest.mark.parametrize(("mechanism", "truth"), CASES, ids=lambda x: getattr(x, "__name__", ""))
 def test_digits_of_many_people(mechanism: Callable[[Any], Any], truth: float) -> None:
     found = dpest.estimate(mechanism, (ONE, OTHER), method="exact")

@@ -1,9 +1,10 @@
-"""`fractions.Fraction`, `Decimal` and `np.float32` of random values, and fractions as outputs, each against a closed form."""
+"""`Fraction`, `Decimal` and `np.float32` of random values, methods of whole numbers, and fractions as outputs: closed forms."""
 
 from __future__ import annotations
 
 import decimal
 import fractions
+import hashlib
 import math
 import random
 import secrets
@@ -58,7 +59,28 @@ def _single_weights(x: float) -> Any:
     return [np.float32(w + RNG.laplace(0, 4.0)).item() for w in weights]
 
 
+def _hashed(x: int) -> Any:
+    """Local hashing with a drawn seed: one bit, told with probability 3/4."""
+    seed = secrets.randbelow(6)
+    bit = hashlib.sha256(seed.to_bytes(2, "big") + bytes([x])).digest()[0] % 2
+    return seed, bit if random.random() < 0.75 else 1 - bit
+
+
+def _parity(x: int) -> Any:
+    """Hadamard response: the parity of the bits that a drawn row and the value share."""
+    row = random.randrange(4)
+    parity = (row & (x + 1)).bit_count() % 2
+    return row, parity if random.random() < 0.75 else 1 - parity
+
+
+def _length(x: int) -> Any:
+    return (random.randrange(4) ^ (x + 1)).bit_length()
+
+
 CASES: list[tuple[Callable[[Any], Any], float]] = [
+    (_hashed, math.log(3)),  # some seed tells 0 and 1 apart, as is seen below
+    (_parity, math.log(3)),
+    (_length, 0.0),  # row ^ 1 and row ^ 2 are uniform both
     (_unbiased, math.log(3)),
     (_thirds, math.inf),
     (_third_or_half, math.log(3)),
@@ -74,7 +96,12 @@ CASES: list[tuple[Callable[[Any], Any], float]] = [
 def test_values_of_other_types_tell_what_they_are(mechanism: Callable[[Any], Any], truth: float) -> None:
     found = dpest.estimate(mechanism, (0, 1), method="exact")
     assert found.lower <= truth <= found.upper
-    assert found.lower == found.upper or math.isclose(found.lower, found.upper, rel_tol=1e-9)
+    assert found.lower == found.upper or math.isclose(found.lower, found.upper, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_some_seed_tells_the_inputs_apart() -> None:
+    first = [[hashlib.sha256(seed.to_bytes(2, "big") + bytes([x])).digest()[0] % 2 for seed in range(6)] for x in (0, 1)]
+    assert first[0] != first[1]
 
 
 def _single_of_points(x: int) -> Any:

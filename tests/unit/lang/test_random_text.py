@@ -51,6 +51,7 @@ def _with_a_class(x: int) -> str:
         lambda x: f"[{_noisy(x):+10.1f}] of {round(x - x):>5}",
         lambda x: f"<td>{_noisy(x):,.2f}</td>",
         lambda x: f"{_noisy(x):,} people",
+        lambda x: str(f"{_noisy(x):.1f}") + " Euro",
         lambda x: f"{round(_noisy(x), 2):,} or so",
         lambda x: f"{_noisy(x):+}",
         lambda x: "{:_^15,.1%}".replace("_^", "^").format(_noisy(x)),
