@@ -12,6 +12,7 @@ from dpest.errors import UnsupportedOperation
 from dpest.lang.logic import conjunction, negate, truth
 from dpest.lang.nodes import NODES, TRUTHS, Draw, Where, combine, is_integral, linear
 from dpest.lang.points import listed_points, of_whole_numbers
+from dpest.lang.spans import reach
 from dpest.laws.discrete import Whole
 
 _Bitwise = Callable[[Any, Any], Any]
@@ -31,6 +32,8 @@ class Bits:
         if isinstance(other, np.ndarray):
             return np.frompyfunc(lambda x: self._bits(operation, x), 1, 1)(other)
         value = other.node if isinstance(other, Bits) else other.item() if isinstance(other, np.generic) else other
+        if operation is operator.and_ and _is_mask(value) and _is_long(self.node):
+            return self % (value + 1)
         found = both_bits(operation, self.node, value, lambda x: operator.index(self._made(x)))
         return self._as_int(found) if _is_int(self) or _is_int(other) else self._made(found)
 
@@ -81,6 +84,20 @@ class Bits:
     def bit_count(self) -> int:
         """How many of its bits are set."""
         return operator.index(self).bit_count()  # type: ignore[arg-type]
+
+
+_MANY = 64  # values of a number that `&` takes apart: a remainder is less work than a path for each of more
+
+
+def _is_mask(x: Any) -> bool:
+    """Whether a number keeps the last bits: `k & 7` is `k % 8`, for negative ones too."""
+    return type(x) is int and x >= 0 and x & (x + 1) == 0
+
+
+def _is_long(node: Any) -> bool:
+    """Whether a whole number may have very many values."""
+    low, high = reach(node)
+    return is_integral(node) and high - low >= _MANY
 
 
 def _is_int(x: Any) -> bool:

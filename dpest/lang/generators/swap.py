@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import inspect
 import json
 import math
@@ -33,7 +34,7 @@ from dpest.lang.generators.factories import FACTORIES
 from dpest.lang.generators.mathematics import MATHEMATICS
 from dpest.lang.generators.octets import OCTETS
 from dpest.lang.generators.pandas_methods import pandas_places
-from dpest.lang.generators.places import NUMPY_NUMBERS, Place, places
+from dpest.lang.generators.places import NUMPY_NUMBERS, Place, is_authors, places
 from dpest.lang.generators.quantiles import QUANTILES
 from dpest.lang.generators.questions import QUESTIONS
 from dpest.lang.generators.scipy_draws import scipy_places
@@ -175,6 +176,7 @@ class _Swapped:
         self._modules: list[_Module] = []  # `random`, `numpy.random`, `secrets` and others, once they were looked through
         self._in_modules: set[tuple[Any, ...]] = set()
         self._methods: dict[int, Any] = {}  # what stands for methods of SciPy's distributions, by the id of the function
+        self._memories: dict[int, Any] = {}  # what stands for functions that remember their results, by the id of the function
         self._takers = 0
 
     def take(self, roots: list[Any]) -> list[tuple[Any, ...]]:
@@ -182,6 +184,8 @@ class _Swapped:
         taken: list[tuple[Any, ...]] = []
         with self._lock:
             self._takers += 1
+            if self._takers == 1:
+                self._memories = {}
             try:
                 of_classes = (*scipy_places(), *distribution_places(), *pandas_places())
                 self._methods = {id(place.value): new for place, new in of_classes}
@@ -238,10 +242,18 @@ class _Swapped:
             return getattr(self._for(_LEGACY), _BY_NAME[id(value)])
         if isinstance(value, MethodType) and id(value.__func__) in self._methods:  # a name that is bound to one outside
             return MethodType(self._methods[id(value.__func__)], value.__self__)
+        if isinstance(value, functools._lru_cache_wrapper) and is_authors(value.__wrapped__):
+            return self._remembering(value)
         owner = getattr(value, "__self__", None) if callable(value) and not isinstance(value, type) else None
         if type(owner) in _STOCK:
             return getattr(self._for(owner), value.__name__, None)
         return None
+
+    def _remembering(self, function: Any) -> Any:
+        """The function with a memory of this trace alone: what it draws there is no value for the author's."""
+        if id(function) not in self._memories:
+            self._memories[id(function)] = functools.lru_cache(**function.cache_parameters())(function.__wrapped__)
+        return self._memories[id(function)]
 
     def _for(self, generator: Any) -> Any:
         with self._lock:
