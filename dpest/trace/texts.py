@@ -13,7 +13,8 @@ from dpest.trace.outputs import COUNTS, TEXT, Flat
 
 _NUMBER = "0123456789+-.e"  # characters that the text of a number has, beside those of `inf` and `nan`
 _RUN = re.compile(rf"[{re.escape(_NUMBER)}]+")
-_WHOLE, _FLOAT, _SPACED = r"([-+]?\d+)", r"([-+]?[\d.]+(?:e[+-]?\d+)?)", r"([-+ ]?[\d.,_]+(?:e[+-]?\d+)?)"
+_WHOLE, _FLOAT = r"([-+]?\d+)", r"([-+]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
+_SPACED = r"([-+ ]?\d[\d,_]*(?:\.[\d,_]*)?(?:e[+-]?\d+)?)"
 _BESIDE = str.maketrans("", "", ", _")  # what formats put around a number and into it
 _MOST = 4_000_000  # pairs of outputs that are told apart, times their leaves
 

@@ -147,6 +147,9 @@ def test_a_text_on_one_path_and_another_one_on_another() -> None:
     [
         lambda x: f"{round(_noisy(x))}{round(_noisy(0))}",  # 1 and 23, or 12 and 3
         lambda x: f"{round(_noisy(x))}0",
+        lambda x: f"{round(_noisy(x), 1)}{round(_noisy(0), 1)}",
+        lambda x: f"{round(_noisy(x), 1)}.{round(_noisy(0), 1)}",
+        lambda x: f"{_noisy(x)}" + f"{_noisy(0)}",
         lambda x: f"{round(_noisy(x)):,},{round(_noisy(x)):,}",  # "1,234" is two numbers or one
         lambda x: f"about {round(_noisy(x)):>5,}" if _noisy(x) > 2 else "about 1,000",
         lambda x: f"{round(_noisy(x))} people" if random.random() < 0.5 else "3 people",
