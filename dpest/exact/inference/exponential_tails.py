@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import gmpy2
@@ -76,6 +76,111 @@ def _value(c: _PowersOfE) -> gmpy2.mpfr | None:
     terms = [gmpy2.mpfr(factor) * gmpy2.exp(gmpy2.mpfr(x)) for x, factor in c.items()]
     total = sum(terms, gmpy2.mpfr(0))
     return total if abs(total) > _LOST * sum(map(abs, terms), gmpy2.mpfr(0)) else None
+
+
+# -- the ratio of two laws ---------------------------------------------------------------------------------------------
+
+WeighedFactors = tuple[float, float, Sequence[Factor]]  # ln of a weight, its relative error, and factors
+_Terms = dict[tuple[Rational, int], gmpy2.mpfr]
+
+
+@dataclass(frozen=True)
+class FarRatio:
+    """ln p - ln q from the start of a ray on: its limit, both ends of what it can be, and the error of each."""
+
+    limit: float
+    low: float
+    high: float
+    error: float
+
+
+def far_ratio(p: Sequence[WeighedFactors], q: Sequence[WeighedFactors], ray: Ray) -> FarRatio | None:
+    """The ratio of two laws that are exponentials there; None for others, or where slower terms count from the start on.
+
+    What is left far out is (a t + b) / (c t + d), which only rises or only falls: it lies between its value at the start and
+    its limit a / c.
+    """
+    start = gmpy2.mpfr(exact(ray.start))
+    try:
+        with gmpy2.context(gmpy2.get_context(), precision=_BITS):
+            sides = [_leading(_total(own, ray), start) for own in (p, q)]
+            one, two = (side for side in sides if side is not None)
+            if one.rate != two.rate or (one.slope > 0) != (two.slope > 0):
+                return None
+            here = gmpy2.log((one.slope * start + one.offset) / (two.slope * start + two.offset))
+            limit = gmpy2.log(one.slope / two.slope) if one.slope > 0 else here
+    except (_NotExponential, ValueError):
+        return None
+    low, high = sorted((float(here), float(limit)))
+    error = max(e for _, e, _ in (*p, *q)) + one.rest + two.rest + _ROUNDING * (8 + abs(low) + abs(high))
+    return FarRatio(float(limit), low, high, 2 * error)
+
+
+@dataclass(frozen=True)
+class _Leading:
+    """(slope t + offset) e^(rate t), and the share of it that all other terms together are at most."""
+
+    rate: Rational
+    slope: gmpy2.mpfr
+    offset: gmpy2.mpfr
+    rest: float
+
+
+_SLOW = 1e-12  # a share of other terms from which on what is left is not known well
+
+
+def _leading(terms: _Terms, start: gmpy2.mpfr) -> _Leading | None:
+    rate = max(q for q, _ in terms)
+    slope, offset = (terms.get((rate, k), gmpy2.mpfr(0)) for k in (1, 0))
+    here = slope * start + offset
+    if slope < 0 or here <= 0 or any(q == rate and k > 1 for q, k in terms):
+        return None
+    others = [(q, k, c) for (q, k), c in terms.items() if q != rate]
+    if any((rate - q) * start < k for q, k, _ in others):
+        return None
+    rest = sum((abs(c) * start**k * gmpy2.exp((q - rate) * start) for q, k, c in others), gmpy2.mpfr(0)) / here
+    return _Leading(rate, slope, offset, float(rest)) if rest < _SLOW else None
+
+
+def _total(own: Sequence[WeighedFactors], ray: Ray) -> _Terms:
+    """The sum of weighed products, as terms in t."""
+    out: _Terms = defaultdict(lambda: gmpy2.mpfr(0))
+    for log_weight, _, factors in own:
+        product: _Terms = {(ZERO, 0): gmpy2.exp(gmpy2.mpfr(log_weight))}
+        for f in factors:
+            more = _terms(f, ray)
+            pairs = [((q + r, k + m), c * d) for (q, k), c in product.items() for (r, m), d in more.items()]
+            product = defaultdict(lambda: gmpy2.mpfr(0))
+            for key, c in pairs:
+                product[key] += c
+        for key, c in product.items():
+            out[key] += c
+    return out
+
+
+def _terms(f: Factor, ray: Ray) -> _Terms:
+    if not f.scope:
+        return {(ZERO, 0): gmpy2.exp(gmpy2.mpfr(float(f.log({})[0])))}
+    if f.scope != {ray.variable}:
+        raise _NotExponential
+    if isinstance(f, Integral):
+        values = {key: _value(c) for key, c in _integrated(f, ray).items() if c}
+        if any(v is None for v in values.values()):
+            raise _NotExponential
+        return {key: v for key, v in values.items() if v is not None}
+    start = exact(ray.start)
+    for k in f.kinks:
+        slope, offset = ray.line(k)
+        if slope and (slope * start + offset) * slope < 0:
+            raise _NotExponential
+    here = _Strip(None, None, {ray.variable: ray.origin + ray.side * (start + 1)})
+    found: _Terms = defaultdict(lambda: gmpy2.mpfr(0))
+    for (_, q, x), c in _on_strip(f, here, _NONE, ray).items():
+        found[q, 0] += gmpy2.mpfr(c) * gmpy2.exp(gmpy2.mpfr(x))
+    return found
+
+
+_NONE = 10**9  # the number of no draw
 
 
 # -- between the kinks -------------------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ _UNEVEN = 64.0  # an interval this many times longer than its neighbour gets no 
 _CLOSE, _ROUGHLY = 1e-11, 1e-7  # relative to the loss: gaps at which an interval is left alone
 LEAST = 1e-3  # smaller losses than this are known as well as this one
 _AS_GOOD = 1e-10  # relative: a loss this near to a proved bound is the largest; limits are known to 1e-11 or so
-_IN_A_ROUND = 200  # intervals that a round cuts at most, the widest open ones: many that matter little would use up the places
 _FIRST_OF_ALL = 0.005  # intervals with less than this share of the largest gap wait for the next round
 _ROUND = 2.3e-16
 
@@ -153,7 +152,7 @@ class _CoverSearch:
     def refine(self) -> bool:
         """Cuts what may still hold more than the best value; False where nothing does."""
         logs = self.ratios()
-        gaps = np.full(self.y.size, -np.inf)  # of the intervals that are cut
+        open_ = np.zeros(self.y.size, bool)
         free = self._inner() & self._wide()
         reached = [_best(each) for each in (logs, logs.swapped())]
         bests = [max(a, b) for a, b in zip(self.known, reached, strict=True)]
@@ -162,11 +161,8 @@ class _CoverSearch:
             if best < np.inf and not as_good_as(reached[way], self.limits[way]):
                 excess = np.where(free, self.bounds[way] - self.noise[way] - best, -np.inf)
                 close = (_CLOSE if self.y.size < _FEW else _ROUGHLY) * size
-                wanted = excess > max(close, min(_FIRST_OF_ALL * float(excess.max(initial=-np.inf)), 1.0))
-                gaps = np.maximum(gaps, np.where(wanted, excess, -np.inf))
-        which = np.flatnonzero(gaps > -np.inf)
-        if which.size > _IN_A_ROUND:
-            which = np.sort(which[np.argsort(-gaps[which], kind="stable")[:_IN_A_ROUND]])
+                open_ |= excess > max(close, min(_FIRST_OF_ALL * float(excess.max(initial=-np.inf)), 1.0))
+        which = np.flatnonzero(open_)
         if not which.size or self.y.size > self.most:
             return False
         self._insert(which)

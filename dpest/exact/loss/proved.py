@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpest.exact.inference.exponential_tails import far_ratio
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
@@ -26,6 +27,7 @@ from dpest.numerics.rationals import ZERO, Rational, exact
 
 _OUT = 48.0  # scales beyond the last kink up to which branch and bound goes; e^-48 is beyond what a float adds to 1
 _FARTHER = (1, 16, 256, 4096, 65536)  # heavier tails come to their limits later: multiples that are tried in turn
+_NEARER = (0.25, 0.5)  # at which laws that are exponentials may have settled
 _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
@@ -202,11 +204,19 @@ class _Line:
     def _tails(self, end: Rational, side: int, out: float, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
         """Takes the tail in from as near as it has settled, and says from where."""
         found: list[tuple[float, tuple[Far, Far]]] = []
-        for times in _FARTHER:
+        first, second = ([x for x, on in zip(own, active, strict=True) if on] for own, active in ((self.p, p), (self.q, q)))
+        for times in (*_NEARER, *_FARTHER):
             start = float(exact(float(end) + side * out * times) - end) * side  # as the float beyond which it holds
             ray = Ray(-1, side, end, start)
-            one = [x.tail(ray) for x, on in zip(self.p, p, strict=True) if on]
-            two = [x.tail(ray) for x, on in zip(self.q, q, strict=True) if on]
+            weighed = [[(x.log_weight, x.error, x.factors) for x in own] for own in (first, second)]
+            settled = far_ratio(weighed[0], weighed[1], ray)
+            if settled is not None:
+                limit, error = settled.limit, settled.error
+                found = [(out * times, (Far(limit, error, settled.high + error), Far(-limit, error, -settled.low + error)))]
+                break
+            if times < 1:
+                continue
+            one, two = ([x.tail(ray) for x in own] for own in (first, second))
             ways = far(one, two, start), far(two, one, start)
             found.append((out * times, ways))
             helpless = all(f.upper == math.inf for f in ways)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -12,7 +13,7 @@ import pytest
 from scipy import integrate
 
 import dpest
-from dpest.exact.inference.exponential_tails import exponential_tail
+from dpest.exact.inference.exponential_tails import exponential_tail, far_ratio
 from dpest.exact.inference.expressions import Expr, expr, number, single
 from dpest.exact.inference.factors import Between, Bound, Density, Indicator, Integral
 from dpest.exact.inference.rays import Ray
@@ -170,3 +171,67 @@ def test_the_range_of_noisy_values_tells_most_where_all_of_them_are_equal() -> N
     assert found.lower - 1e-9 <= truth <= found.upper + 1e-9
     assert found.epsilon == pytest.approx(truth, abs=1e-6)
     assert found.upper - found.lower < 1e-4
+
+
+# -- the ratio of two laws ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_ratio_of_two_sums_lies_between_its_value_and_its_limit(seed: int) -> None:
+    """The two laws differ in where their draws are and in the weights of their cases."""
+    rng = random.Random(1000 + seed)
+    one = [some_integral(rng) for _ in range(rng.choice([1, 2]))]
+    other = [replace(f, factors=tuple(moved(g, rng.choice([0, 1])) for g in f.factors)) for f in one]
+    sides = [[(math.log(rng.uniform(0.1, 1)), 0.0, (f,)) for f in side] for side in (one, other)]
+    side = rng.choice([-1, 1])
+    found = far_ratio(sides[0], sides[1], Ray(Y, side, exact(0), 400.0))
+    if found is None:
+        return
+
+    def log(own: Any, t: float) -> Any:
+        return mpmath.log(sum((mpmath.exp(w) * value(fs[0], side * t) for w, _, fs in own), mpmath.mpf(0)))
+
+    with mpmath.workdps(40):
+        ratios = [float(log(sides[0], t) - log(sides[1], t)) for t in (400.0, 450.0, 700.0)]
+    for ratio in ratios:
+        assert found.low - found.error - 1e-8 <= ratio <= found.high + found.error + 1e-8
+    assert found.limit in (found.low, found.high)
+    assert abs(ratios[-1] - found.limit) <= abs(ratios[0] - found.limit) + 1e-8
+
+
+def moved(g: Any, by: int) -> Any:
+    """A factor whose density is elsewhere."""
+    return replace(g, place=expr([*g.place.terms], g.place.constant + by)) if isinstance(g, Density) else g
+
+
+def test_laws_of_which_one_decays_more_slowly_have_no_such_ratio() -> None:
+    slow, fast = ([(0.0, 0.0, (Density(Laplace(b), single(Y)),))] for b in (2.0, 1.0))
+    ray = Ray(Y, 1, exact(0), 80.0)
+    assert far_ratio(slow, fast, ray) is None
+    assert far_ratio(slow, [*slow, *fast], ray) is not None
+    near = Ray(Y, 1, exact(0), 5.0)
+    assert far_ratio(slow, [*slow, *fast], near) is None  # e^-2.5 of the faster one is left
+
+
+def test_the_last_of_two_clipped_gradient_steps_is_known_to_its_limit() -> None:
+    def last(data: Any, rng: Any) -> Any:
+        w = 0.0
+        for _ in range(2):
+            w = w - 0.5 * (sum(np.clip(w - y, -1, 1) for y in data) + rng.laplace(0, 2.0))
+        return w
+
+    def density(data: list[float], y: float) -> Any:
+        def gradient(w: Any) -> Any:
+            return sum(min(mpmath.mpf(1), max(mpmath.mpf(-1), w - x)) for x in data)
+
+        first = -gradient(mpmath.mpf(0)) / 2
+        turns = {-2, -1, 0, 1, 2, first, y, y - 1, y + 1}
+        cuts = sorted({t + s for t in turns for s in (-300, -60, -20, -6, -1, 0, 1, 6, 20, 60, 300)})
+        return mpmath.quad(lambda w: mpmath.exp(-abs(w - first) - abs(y - w + gradient(w) / 2)) / 4, cuts)
+
+    found = dpest.estimate(last, ([1.0, 0.0], [-1.0, 0.0]), method="exact")
+    sides = [1.0, 0.0], [-1.0, 0.0]
+    ratios = [abs(float(mpmath.log(density(sides[0], y) / density(sides[1], y)))) for y in (-2.0, 0.0, 0.5, 3.0, 20.0, 200.0)]
+    assert max(ratios) <= found.upper
+    assert ratios[-1] == pytest.approx(found.epsilon, abs=0.01)  # the limit is approached like one over the output
+    assert found.upper - found.lower < 1e-9

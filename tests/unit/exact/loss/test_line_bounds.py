@@ -100,6 +100,9 @@ def table(floor: float) -> Any:
         log=lambda y, _middle: (-(y**2) / 2, np.zeros(y.shape)),
         active=lambda _: True,
         tail=lambda _: None,
+        log_weight=0.0,
+        error=0.0,
+        factors=(Density(Gaussian(1.0), at(0.0)),),
     )
 
 
