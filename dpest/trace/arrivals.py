@@ -20,7 +20,7 @@ from dpest.numerics.setting import Setting
 from dpest.trace.counting import Tosses
 from dpest.trace.replay import Unusual
 from dpest.trace.sides import is_plain
-from dpest.trace.syntax import ask, load, thunk
+from dpest.trace.syntax import ask, if_known, load, thunk
 
 _MOST = 1e6  # the rate of the Poisson draw: as many rounds as no program goes through
 
@@ -159,9 +159,7 @@ def as_one_draw(found: Arrivals, name: str, step: ast.expr, loop: ast.While, end
     falls, first = ast.Constant(found.falls), ast.Constant(found.asked_first)
     counting = (load(found.name), copy.deepcopy(found.each), more)
     asked = ask("counted_steps", *counting, thunk(step), falls, load(found.level), found.bound, first)
-    unknown = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
     counted = ast.Assign([ast.Name(found.name, ast.Store())], load(name))
     # Where it stands is not known: a loop that goes on from there is not read as one that begins there.
     gone = ast.Assign([ast.Name(found.level, ast.Store())], ast.Constant(None))
-    made = ast.Assign([ast.Name(name, ast.Store())], asked)
-    return [ast.copy_location(x, loop) for x in (made, ast.If(unknown, [loop], [counted, gone, *ends]))]
+    return if_known(name, asked, [counted, gone, *ends], loop)

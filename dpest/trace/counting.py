@@ -29,6 +29,7 @@ from dpest.numerics.rationals import Rational, exact
 from dpest.numerics.setting import Setting
 from dpest.trace.replay import Unusual
 from dpest.trace.sides import is_plain
+from dpest.trace.syntax import ask, if_known, load, thunk
 
 _MOST_POINTS = 10_000  # of a whole number that is drawn in a test: each is looked at, in about a microsecond
 _NUMBERS = (int, float, np.int64, np.float64)  # of a count: numbers that `+=` replaces, and that are wide enough for it
@@ -228,6 +229,19 @@ def _adds_exactly(start: int | float, step: int | float) -> bool:
         return False
     first, more = exact(start), exact(step)
     return bool(abs(first) + abs(more) * _MANY_ROUNDS <= Rational(2**53, max(first.denominator, more.denominator)))
+
+
+def as_counted(found: Counting, name: str, test: ast.expr, loop: ast.While, ends: list[ast.stmt]) -> list[ast.stmt]:
+    """A loop that counts: as one draw where it can be had, and else as it was written."""
+    count = (load(found.name), copy.deepcopy(found.step), ast.Constant(int(found.first)))
+    counted = ast.Assign([ast.Name(found.name, ast.Store())], load(name))
+    return if_known(name, ask("counted_rounds", *count, thunk(test), ast.Constant(found.goes_on)), [counted, *ends], loop)
+
+
+def as_climbed(found: Climbing, name: str, bound: ast.expr, loop: ast.While) -> list[ast.stmt]:
+    """A loop that counts up to a bound: the place where it ends where that can be had, and else as it was written."""
+    asked = ask("climbed", bound, load(found.name), ast.Constant(found.step), ast.Constant(found.strict))
+    return if_known(name, asked, [ast.Assign([ast.Name(found.name, ast.Store())], load(name))], loop)
 
 
 def rounds(test: Callable[[], Any], goes_on: bool) -> Any:

@@ -34,6 +34,16 @@ class _Unbound:
 
 
 UNBOUND = _Unbound()
+
+
+def unless_unbound(value: Callable[[], Any]) -> Any:
+    """The value of a name, if it has one."""
+    try:
+        return value()
+    except NameError:
+        return UNBOUND
+
+
 Guard = tuple[tuple[Node, bool], ...]  # conditions, and which way each must go
 
 

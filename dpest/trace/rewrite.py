@@ -11,7 +11,8 @@ import copy
 from collections.abc import Iterable
 
 from dpest.trace.arrivals import arrivals, as_one_draw
-from dpest.trace.counting import Climbing, Counting, climbing, counting, read_outside
+from dpest.trace.best_forms import as_best, as_largest, count_drawn_in_place, keeps_best, largest_of
+from dpest.trace.counting import as_climbed, as_counted, climbing, counting, read_outside
 from dpest.trace.counts_written import added_at, count_as_sum
 from dpest.trace.loop_forms import PlainLoops
 from dpest.trace.masked import read_through, written_through
@@ -208,7 +209,7 @@ class _Writer(_Comparisons):
 
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for x in statements:
+        for x in count_drawn_in_place(statements, lambda x: read_outside(self.whole, x)):
             done = self.visit(x)
             out += done if isinstance(done, list) else [done]
         return out
@@ -266,8 +267,10 @@ class _Writer(_Comparisons):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         count_as_sum(node)
+        listed = largest_of(copy.deepcopy(node))
         self.generic_visit(node)
-        return _through_runtime(node)
+        done = _through_runtime(node)
+        return done if listed is None else ast.copy_location(as_largest(listed, done), node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
@@ -284,41 +287,39 @@ class _Writer(_Comparisons):
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         found = counting(node, read_outside(self.whole, node))
         if found is not None and found.name not in self.fixed:
-            return self._counted(node, found)
+            name = self._new_name("rounds")
+            test = _Inside((), self.number).visit(copy.deepcopy(found.test))
+            return as_counted(found, name, test, self._loop(node), [self.visit(copy.deepcopy(x)) for x in found.ends])
         climb = climbing(node)
         if climb is not None and climb.name not in self.fixed:
-            return self._climbed(node, climb)
+            return as_climbed(climb, self._new_name("climbed"), self.visit(copy.deepcopy(climb.bound)), self._loop(node))
         steps = arrivals(node, read_outside(self.whole, node))
         if steps is not None and not self.fixed & {steps.name, steps.level}:
-            self.number[0] += 1
+            name = self._new_name("steps")
             step = _Inside((), self.number).visit(copy.deepcopy(steps.step))
-            ends = [self.visit(copy.deepcopy(x)) for x in steps.ends]
-            return as_one_draw(steps, f"{RUNTIME}_steps_{self.number[0]}", step, self._loop(node), ends)
-        return self._loop(node)
+            return as_one_draw(steps, name, step, self._loop(node), [self.visit(copy.deepcopy(x)) for x in steps.ends])
+        return self._best(node) or self._loop(node)
 
-    def _climbed(self, node: ast.While, found: Climbing) -> list[ast.stmt]:
-        """A loop that counts up to a bound: the place where it ends where that can be had, and else as it was written."""
-        self.number[0] += 1
-        name = f"{RUNTIME}_climbed_{self.number[0]}"
-        bound = self.visit(copy.deepcopy(found.bound))
-        asked = ask("climbed", bound, load(found.name), ast.Constant(found.step), ast.Constant(found.strict))
-        unknown = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
-        chosen = ast.If(unknown, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], load(name))])
-        made = ast.Assign([ast.Name(name, ast.Store())], asked)
-        return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
+    def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
+        found = self._best(node)
+        if found is not None:
+            return found
+        self.generic_visit(node)
+        return node
 
-    def _counted(self, node: ast.While, found: Counting) -> list[ast.stmt]:
-        """A loop that counts: as one draw where it can be had, and else as it was written."""
-        self.number[0] += 1
-        name = f"{RUNTIME}_rounds_{self.number[0]}"
-        test = _Inside((), self.number).visit(copy.deepcopy(found.test))
-        count = (load(found.name), copy.deepcopy(found.step), ast.Constant(int(found.first)))
-        asked = ask("counted_rounds", *count, thunk(test), ast.Constant(found.goes_on))
+    def _best(self, node: ast.While | ast.For) -> list[ast.stmt] | None:
+        found = keeps_best(copy.deepcopy(node), read_outside(self.whole, node))
+        if found is None or self.fixed & {*found.names}:
+            return None
+        name = self._new_name("best")
         ends = [self.visit(copy.deepcopy(x)) for x in found.ends]
-        no_draw = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
-        chosen = ast.If(no_draw, [self._loop(node)], [ast.Assign([ast.Name(found.name, ast.Store())], load(name)), *ends])
-        made = ast.Assign([ast.Name(name, ast.Store())], asked)
-        return [ast.copy_location(made, node), ast.copy_location(chosen, node)]
+        loop = self._loop(node) if isinstance(node, ast.While) else self.generic_visit(node)
+        assert isinstance(loop, ast.stmt)
+        return as_best(found, name, loop, ends)
+
+    def _new_name(self, of: str) -> str:
+        self.number[0] += 1
+        return f"{RUNTIME}_{of}_{self.number[0]}"
 
     def _loop(self, node: ast.While) -> ast.While:
         node.test = self._forking(node.test)

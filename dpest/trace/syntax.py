@@ -28,3 +28,10 @@ def thunk(body: ast.expr) -> ast.Lambda:
 def tuple_of(parts: Iterable[ast.expr]) -> ast.Tuple:
     """A tuple that is read."""
     return ast.Tuple(list(parts), ast.Load())
+
+
+def if_known(name: str, asked: ast.expr, known: list[ast.stmt], loop: ast.stmt) -> list[ast.stmt]:
+    """What is done where the answer to a question about a loop is known; else the loop as it was written."""
+    unknown = ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
+    both = ast.Assign([ast.Name(name, ast.Store())], asked), ast.If(unknown, [loop], known)
+    return [ast.fix_missing_locations(ast.copy_location(x, loop)) for x in both]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import inspect
-import itertools
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
@@ -19,7 +18,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from dpest.errors import ExactRefused
 from dpest.lang.chosen import chosen, is_text
 from dpest.lang.dist import RUN, Dist, conjunction, negate, truth, unwrap, wrap
 from dpest.lang.generators.standins import StandIn
@@ -29,17 +27,19 @@ from dpest.lang.points import listed_points
 from dpest.lang.text import percent, text
 from dpest.lang.ufuncs import OPERATORS, boxed
 from dpest.numerics.rationals import Rational
-from dpest.trace import arrivals, calls, counting
+from dpest.trace import calls
 from dpest.trace.calls import harmless
+from dpest.trace.loops import best_kept, climbed, counted_from, counted_rounds, counted_steps, larger, largest
 from dpest.trace.masked import put_at, taken_at
-from dpest.trace.replay import UNBOUND, Replay, Unusual
+from dpest.trace.replay import UNBOUND, Replay, Unusual, unless_unbound
 from dpest.trace.samplers import is_value, sampled, sees_only_values
 from dpest.trace.standing import same_place
 
 __all__ = [
-    "UNBOUND", "added_at", "append", "attribute", "both", "both_inside", "call", "calls_itself", "climbed", "compared",
-    "condition", "container", "counted_from", "counted_rounds", "counted_steps", "every", "every_inside", "negated", "one",
-    "one_inside", "only_sum", "percent", "pure", "put_at", "some", "some_inside", "taken_at", "text", "unaffected", "values",
+    "UNBOUND", "added_at", "append", "attribute", "best_kept", "both", "both_inside", "call", "calls_itself", "climbed",
+    "compared", "condition", "container", "counted_from", "counted_rounds", "counted_steps", "every", "every_inside",
+    "larger", "largest", "negated", "one", "one_inside", "only_sum", "percent", "pure", "put_at", "some", "some_inside",
+    "taken_at", "text", "unaffected", "values",
 ]  # fmt: skip
 
 Thunk = Callable[[], Any]
@@ -73,7 +73,7 @@ def both(
     def sides() -> tuple[Any, ...]:
         _check_containers(containers())
         _check_values(reads())
-        now = [_held(x) for x in held]
+        now = [unless_unbound(x) for x in held]
         _check_values(x for x in now if x is not UNBOUND)
         found = _both(run, truth(test.node), lambda: yes(*now), lambda: no(*now))
         return tuple(_put(*x) for x in zip(now, found, changed, strict=True))
@@ -127,13 +127,6 @@ def _has_all(items: Any, points: Iterable[Rational]) -> bool:
         return all(k.denominator == 1 and int(k) in items for k in points)
     held = type(items) is list or (isinstance(items, np.ndarray) and items.dtype == object and items.ndim == 1)
     return held and all(k.denominator == 1 and 0 <= k < len(items) for k in points)
-
-
-def _held(thunk: Thunk) -> Any:
-    try:
-        return thunk()
-    except NameError:
-        return UNBOUND
 
 
 def _put(now: Any, found: Any, changed: str) -> Any:
@@ -268,42 +261,6 @@ def _joined_inside(value: Any, others: Sequence[Thunk], goes_on: bool) -> Any:
         else:
             value = thunk()
     return value
-
-
-def counted_rounds(count: Any, step: int | float, more: int, test: Thunk, goes_on: bool) -> Any:
-    """Where the count of a loop that only counts ends, by one draw; None where it must be followed round by round."""
-    return _one_draw(lambda: counting.counted_on(count, step, counting.rounds(test, goes_on) + more))
-
-
-def counted_steps(count: Any, step: int | float, more: int, *asked: Any) -> Any:
-    """The same for a loop that counts the steps of a product or a sum."""
-    return _one_draw(lambda: counting.counted_on(count, step, arrivals.steps_until(*asked) + more))
-
-
-def _one_draw(count: Thunk) -> Any:
-    run: Any = RUN.get()
-    if isinstance(run, Replay):
-        found = run.attempt(lambda: (count(),))
-        run.closed = run.closed or found is not None
-        run.counted = run.counted or run.closed
-        return None if found is None else found[0]
-    return count() if getattr(run, "together", False) else None
-
-
-def counted_from(function: Any, start: Any = 0) -> Any:
-    """Where a loop over `itertools.count` begins; raises where that name stands for something else."""
-    if function is not itertools.count:
-        raise ExactRefused("a loop over a function `count` that is not the one of itertools")
-    return start
-
-
-def climbed(bound: Any, start: Any, step: int, strict: bool) -> Any:
-    """Where a loop that counts up to a random bound ends; None where it must be followed round by round."""
-    run: Any = RUN.get()
-    if not isinstance(run, Replay) or not isinstance(bound, Dist) or type(start) is not int:
-        return None
-    found = run.attempt(lambda: (counting.climbed(bound, start, step, strict),))
-    return None if found is None else found[0]
 
 
 def unaffected(test: Any) -> None:

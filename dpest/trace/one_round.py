@@ -1,0 +1,143 @@
+"""One round of a loop, followed by itself: the ways through it, and what each hands on to the next round."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import FunctionType, ModuleType
+from typing import Any
+
+from dpest.lang.dist import Dist, wrap
+from dpest.lang.generators.standins import StandIn
+from dpest.lang.nodes import Draw, draws_of
+from dpest.lang.plain import evaluate
+from dpest.lang.substitute import substituted
+from dpest.laws.law import Discrete
+from dpest.numerics.rationals import exact
+from dpest.trace.effects import Scope, keep_to_themselves
+from dpest.trace.execute import returned
+from dpest.trace.limits import Limits
+from dpest.trace.literal import Literal
+from dpest.trace.outputs import Flat
+from dpest.trace.replay import Unusual
+
+MOST_WAYS = 12  # that a round may take, but for its end: as many times it is followed again
+_LIMITS = Limits(paths=8 * MOST_WAYS, decisions=1_000, forks=0, work=20_000)
+Key = tuple[Any, Any, bool]  # a condition, in a form in which equal ones are equal
+Kept = tuple[Any, ...]
+PLAIN = (bool, int, float, str, type(None))
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way through a round: its conditions, whether the loop ends, what it hands on, and that as nodes."""
+
+    literals: tuple[Literal, ...]
+    ended: bool
+    kept: Kept
+    flat: Flat
+
+    @cached_property
+    def keys(self) -> frozenset[Key]:
+        """Its conditions."""
+        return frozenset(x.direction for x in self.literals)
+
+    def without(self, draw: Draw | None) -> Way:
+        """Without the conditions on a draw."""
+        return self if draw is None else replace(self, literals=tuple(x for x in self.literals if x.terms[0][0] is not draw))
+
+
+def changes_nothing(step: FunctionType, text: str) -> bool:
+    """Whether a round changes nothing but its own variables."""
+    cells = zip(step.__code__.co_freevars, step.__closure__ or (), strict=True)
+    free = {name: cell.cell_contents for name, cell in cells}
+    called = {name: x for name, x in free.items() if isinstance(x, FunctionType | ModuleType)}
+    local = frozenset({*step.__code__.co_varnames, *step.__code__.co_cellvars, *free} - {*called})
+    generators = frozenset(name for name, x in free.items() if isinstance(x, StandIn))
+    scope = Scope({**step.__globals__, **called}, local, frozenset(), generators)
+    return keep_to_themselves(ast.parse(text).body, scope)
+
+
+def followed(step: Callable[..., Any], held: Kept, table: dict[tuple[int, Any], Draw]) -> list[Way]:
+    """All ways through a round; the k-th draw of one law is the same in all of them."""
+    from dpest.trace.explore import explored  # which runs the code that leads here
+    from dpest.trace.forks import TraceRun
+
+    outputs: dict[int, tuple[Flat, Any]] = {}
+
+    def program(run: Any) -> Flat:
+        raw: list[Any] = []
+
+        def one(_: Any) -> Any:
+            raw.append(step(*held))
+            return raw[0]
+
+        found = returned(run, one, None, {})
+        outputs[id(found)] = found, raw[0]
+        return found
+
+    traced = explored(program, _LIMITS, None, TraceRun)
+    if traced.cycles or traced.log_unexplored > -math.inf or any(path.guards for path in traced.paths):
+        raise Unusual
+    return [_way(path, outputs[id(path.output)][1], table) for path in traced.paths]
+
+
+def _way(path: Any, output: Any, table: dict[tuple[int, Any], Draw]) -> Way:
+    draws = {id(d): table.setdefault((k, d.law), d) for k, d in enumerate(path.drawn)}
+    met = [x for step in path.steps for x in step]
+    literals = tuple(Literal(tuple((draws.get(id(d), d), c) for d, c in x.terms), x.constant) for x in met)
+
+    def known(node: Any) -> Any:
+        return _pinned(substituted(node, draws), literals)
+
+    ended, kept = output
+    kept = mapped(kept, known)
+    return Way(literals, ended, kept, flat(kept))
+
+
+def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
+    """Values inside tuples and lists changed, random ones as their nodes."""
+    if isinstance(x, Dist):
+        return wrap(change(x.node))
+    if type(x) in (tuple, list):
+        return type(x)(mapped(v, change) for v in x)
+    if type(x) not in PLAIN:
+        raise Unusual
+    return x
+
+
+def flat(x: Any) -> Flat:
+    leaves: list[Any] = []
+
+    def shape(v: Any) -> Any:
+        if type(v) in (tuple, list):
+            return (type(v), *map(shape, v))
+        leaves.append(v.node if isinstance(v, Dist) else v)
+        return None if isinstance(v, Dist) else type(v)
+
+    return Flat(shape(x), tuple(leaves))
+
+
+def _pinned(node: Any, literals: Sequence[Literal]) -> Any:
+    """A value with the draws that conditions leave one point replaced by it."""
+    points = {id(d): p for d in draws_of(node) if isinstance(d.law, Discrete) and (p := _point(d, literals)) is not None}
+    return evaluate(node, points) if points and all(id(d) in points for d in draws_of(node)) else node
+
+
+def _point(draw: Draw, literals: Sequence[Literal]) -> Any:
+    """The one point of a draw at which conditions on it hold; None where there are several."""
+    own = [x for x in literals if len(x.terms) == 1 and x.terms[0][0] is draw]
+    law = draw.law
+    if not own or not getattr(law, "finite", False):
+        return None
+    assert isinstance(law, Discrete)
+    found = [x for x in law.window(-math.inf)[0].tolist() if all(_holds(literal, x) for literal in own)]
+    return None if len(found) != 1 else int(found[0]) if law.integral else found[0]
+
+
+def _holds(literal: Literal, x: float) -> bool:
+    ((_, c),) = literal.terms
+    return bool(c * exact(x) + literal.constant >= 0)
