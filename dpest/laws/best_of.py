@@ -21,7 +21,7 @@ from dpest.laws.panels import NEGLIGIBLE, Panels, tabulate
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import with_tails
 
-_ROUND = 4e-16
+_ROUND = 4e-16  # relative: of a product and a sum of doubles, each rounded once
 _SMALL = -30.0  # ln of a chance below which its square counts as nothing
 # Families whose log density comes to its asymptote from below, or lies on it: what multiplies it grows too.
 _FROM_BELOW = (Laplace, Exponential, Gaussian, Gumbel, Logistic)
@@ -29,7 +29,7 @@ _ON_IT = (Laplace, Exponential, Gaussian)  # those that lie on it, on either sid
 
 
 @dataclass(frozen=True)
-class Rounds:
+class RoundCount:
     """How many rounds there are, given that there is one: a Poisson number, or the failures before the k-th success.
 
     With k = 1, what is left of a geometric number of failures is the number of rounds up to a success.
@@ -129,7 +129,7 @@ class BestOf(Continuous):
 
     law: Continuous
     rivals: tuple[Rival, ...]  # all scores that a round may have, this one among them; their chances add up to 1
-    rounds: Rounds
+    rounds: RoundCount
     falls: bool = False  # whether more noise makes the score worse
     log_whole: float = field(default=0.0, compare=False)  # ln of the chance that such a score is the best, for each that is drawn
     off: float = field(default=0.0, compare=False)  # the relative error of that

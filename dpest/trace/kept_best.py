@@ -20,7 +20,7 @@ from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import Draw, draws_of, is_node
 from dpest.lang.plain import evaluate
 from dpest.lang.substitute import substituted
-from dpest.laws.best_of import BestOf, Rival, Rounds, is_of_a_score
+from dpest.laws.best_of import BestOf, Rival, RoundCount, is_of_a_score
 from dpest.laws.discrete import Atoms, bernoulli_law
 from dpest.laws.law import Continuous
 from dpest.laws.scipy_law import ScipyDiscrete
@@ -29,7 +29,7 @@ from dpest.numerics.setting import Setting
 from dpest.trace.counting import Tosses
 from dpest.trace.literal import log_weight
 from dpest.trace.memory import answered
-from dpest.trace.one_round import MOST_WAYS, PLAIN, Kept, Key, Way, changes_nothing, flat, followed, mapped
+from dpest.trace.one_round import MOST_WAYS, PLAIN, Kept, Key, RoundWay, changes_nothing, flat, followed, mapped
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import Unusual, same_output
 
@@ -38,7 +38,7 @@ _FAR_OFF = 1e-9  # the same for integrals
 
 
 @dataclass(frozen=True)
-class Best:
+class KeptWay:
     """What may be kept at the end: ln of its chance, and how that is drawn: the noise of its score, and what is made of it."""
 
     log_p: float
@@ -51,7 +51,7 @@ class Best:
 class BestOfRounds:
     """All that may be kept at the end, and the chance that there is no round at all."""
 
-    ways: tuple[Best, ...]
+    ways: tuple[KeptWay, ...]
     none: float
 
     def drawn(self, held: Kept) -> Kept:
@@ -70,7 +70,7 @@ class BestOfRounds:
 
 
 @dataclass(frozen=True)
-class Loop:
+class BestLoop:
     """A round that is asked about, and what its ways depend on, by which questions are compared."""
 
     step: FunctionType = field(compare=False)
@@ -104,7 +104,7 @@ def best_of_rounds(step: Any, text: str, held: Kept, count: Callable[[], Any] | 
         raise Unusual
     seen = [step.__closure__ or (), getattr(count, "__closure__", None) or ()]
     content = _content([[cell.cell_contents for cell in cells] for cells in seen]), _content(held)
-    found: BestOfRounds = answered(Loop(step, held, count, (step.__code__, getattr(count, "__code__", None), content)))
+    found: BestOfRounds = answered(BestLoop(step, held, count, (step.__code__, getattr(count, "__code__", None), content)))
     return found
 
 
@@ -132,7 +132,7 @@ def _content(x: Any) -> Any:
 # -- how many rounds there are -----------------------------------------------------------------------------------------
 
 
-def _stop_of(ways: Sequence[Way]) -> Draw:
+def _stop_of(ways: Sequence[RoundWay]) -> Draw:
     """The draw that decides whether the loop ends, and nothing else."""
     held = {id(d) for way in ways for x in way.flat.leaves if is_node(x) for d in draws_of(x)}
     met = {id(d): d for way in ways for x in way.literals for d, _ in x.terms if id(d) not in held}
@@ -142,14 +142,14 @@ def _stop_of(ways: Sequence[Way]) -> Draw:
     return found[0]
 
 
-def _conditions(ways: Sequence[Way], draw: Draw, *, ended: bool) -> set[frozenset[Key]]:
+def _conditions(ways: Sequence[RoundWay], draw: Draw, *, ended: bool) -> set[frozenset[Key]]:
     """What the ways that end, or go on, say about a draw."""
     return {
         frozenset(x.direction for x in way.literals if any(d is draw for d, _ in x.terms)) for way in ways if way.ended is ended
     }
 
 
-def _going(ways: Sequence[Way], stop: Draw | None, held: Flat) -> tuple[bool, list[Way]]:
+def _going(ways: Sequence[RoundWay], stop: Draw | None, held: Flat) -> tuple[bool, list[RoundWay]]:
     """Whether a round asks first if it is the last, and its ways but for that.
 
     Those that end the loop do what others do, too, or nothing.
@@ -166,11 +166,11 @@ def _going(ways: Sequence[Way], stop: Draw | None, held: Flat) -> tuple[bool, li
     return False, going
 
 
-def _alike(a: Way, b: Way) -> bool:
+def _alike(a: RoundWay, b: RoundWay) -> bool:
     return a.keys == b.keys and same_output(a.flat, b.flat)
 
 
-def _until(ways: Sequence[Way], stop: Draw | None) -> tuple[float, Rounds]:
+def _until(ways: Sequence[RoundWay], stop: Draw | None) -> tuple[float, RoundCount]:
     """The chance that a round is the last, and the rounds up to that."""
     assert stop is not None
     chances = []
@@ -183,10 +183,10 @@ def _until(ways: Sequence[Way], stop: Draw | None) -> tuple[float, Rounds]:
     end, again = chances
     if not 0.0 < end < 1.0 or abs(1.0 - end - again) > _OFF * again:
         raise Unusual
-    return end, Rounds(end, 1.0)
+    return end, RoundCount(end, 1.0)
 
 
-def _counted(count: Callable[[], Any]) -> tuple[float, Rounds]:
+def _counted(count: Callable[[], Any]) -> tuple[float, RoundCount]:
     tosses = Tosses()
     with Setting(RUN, tosses):
         found = count()
@@ -195,11 +195,11 @@ def _counted(count: Callable[[], Any]) -> tuple[float, Rounds]:
         raise Unusual
     match node.law.name, node.law.shapes:
         case "geom", (p,):
-            return 0.0, Rounds(p, 1.0)
+            return 0.0, RoundCount(p, 1.0)
         case "poisson", (rate,):
-            return math.exp(-rate), Rounds(rate, 0.0)
+            return math.exp(-rate), RoundCount(rate, 0.0)
         case "nbinom", (r, p):
-            return p**r, Rounds(p, r)
+            return p**r, RoundCount(p, r)
     raise Unusual
 
 
@@ -236,7 +236,7 @@ class _Comparison:
     constant: Rational
 
 
-def _against(asked: _Asked, ways: Sequence[Way], i: int) -> list[_Comparison]:
+def _against(asked: _Asked, ways: Sequence[RoundWay], i: int) -> list[_Comparison]:
     """Each way of a round where another one was kept before: when it replaces that."""
     old = {id(d): (d, Draw(d.law)) for x in ways[i].flat.leaves if is_node(x) for d in draws_of(x)}
     held = mapped(ways[i].kept, lambda x: substituted(x, {k: new for k, (_, new) in old.items()}))
@@ -255,12 +255,12 @@ def _against(asked: _Asked, ways: Sequence[Way], i: int) -> list[_Comparison]:
     return found
 
 
-def _own(way: Way, was: dict[int, Draw]) -> Way:
+def _own(way: RoundWay, was: dict[int, Draw]) -> RoundWay:
     """A way with the conditions on its own draws alone."""
     return replace(way, literals=tuple(x for x in way.literals if not any(id(d) in was for d, _ in x.terms)))
 
 
-def _told(way: Way, like: Way, was: dict[int, Draw]) -> tuple[_Comparison, bool]:
+def _told(way: RoundWay, like: RoundWay, was: dict[int, Draw]) -> tuple[_Comparison, bool]:
     """The comparison with what was kept, which says where the new score is kept or, where the flag is set, lost."""
     mixed = [x for x in way.literals if any(id(d) in was for d, _ in x.terms)]
     if len(mixed) != 1 or len(mixed[0].terms) != 2:
@@ -280,7 +280,7 @@ def _turned(x: _Comparison) -> _Comparison:
     return replace(x, a=-x.a, b=-x.b, constant=-x.constant)
 
 
-def _scores(against: Sequence[Sequence[_Comparison]], ways: Sequence[Way]) -> list[Score]:
+def _scores(against: Sequence[Sequence[_Comparison]], ways: Sequence[RoundWay]) -> list[Score]:
     """The score of each way, where all comparisons compare these."""
     same = against[0][0]
     if same.new is not same.old or same.a != -same.b or same.constant:
@@ -302,7 +302,7 @@ def _scores(against: Sequence[Sequence[_Comparison]], ways: Sequence[Way]) -> li
     return scores
 
 
-def _bests(ways: Sequence[Way], chances: Sequence[float], scores: Sequence[Score], rounds: Rounds) -> list[Best]:
+def _bests(ways: Sequence[RoundWay], chances: Sequence[float], scores: Sequence[Score], rounds: RoundCount) -> list[KeptWay]:
     """What may be kept at the end."""
     found = []
     for way, chance, own in zip(ways, chances, scores, strict=True):
@@ -311,7 +311,7 @@ def _bests(ways: Sequence[Way], chances: Sequence[float], scores: Sequence[Score
         law = BestOf(own.noise.law, rivals, rounds, own.coefficient < 0)
         if len(ways) > 1:
             law = replace(law, log_whole=law.table.log_mass, off=law.table.error)
-        found.append(Best(math.log(chance) + law.log_whole, law, own.noise, way.kept))
+        found.append(KeptWay(math.log(chance) + law.log_whole, law, own.noise, way.kept))
     if abs(sum(math.exp(x.log_p) for x in found) - 1.0) > _FAR_OFF:
         raise Unusual
     return found

@@ -32,7 +32,7 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 @dataclass(frozen=True)
-class Way:
+class RoundWay:
     """One way through a round: its conditions, whether the loop ends, what it hands on, and that as nodes."""
 
     literals: tuple[Literal, ...]
@@ -45,7 +45,7 @@ class Way:
         """Its conditions."""
         return frozenset(x.direction for x in self.literals)
 
-    def without(self, draw: Draw | None) -> Way:
+    def without(self, draw: Draw | None) -> RoundWay:
         """Without the conditions on a draw."""
         return self if draw is None else replace(self, literals=tuple(x for x in self.literals if x.terms[0][0] is not draw))
 
@@ -61,7 +61,7 @@ def changes_nothing(step: FunctionType, text: str) -> bool:
     return keep_to_themselves(ast.parse(text).body, scope)
 
 
-def followed(step: Callable[..., Any], held: Kept, table: dict[tuple[int, Any], Draw]) -> list[Way]:
+def followed(step: Callable[..., Any], held: Kept, table: dict[tuple[int, Any], Draw]) -> list[RoundWay]:
     """All ways through a round; the k-th draw of one law is the same in all of them."""
     from dpest.trace.explore import explored  # which runs the code that leads here
     from dpest.trace.forks import TraceRun
@@ -85,7 +85,7 @@ def followed(step: Callable[..., Any], held: Kept, table: dict[tuple[int, Any], 
     return [_way(path, outputs[id(path.output)][1], table) for path in traced.paths]
 
 
-def _way(path: Any, output: Any, table: dict[tuple[int, Any], Draw]) -> Way:
+def _way(path: Any, output: Any, table: dict[tuple[int, Any], Draw]) -> RoundWay:
     draws = {id(d): table.setdefault((k, d.law), d) for k, d in enumerate(path.drawn)}
     met = [x for step in path.steps for x in step]
     literals = tuple(Literal(tuple((draws.get(id(d), d), c) for d, c in x.terms), x.constant) for x in met)
@@ -95,7 +95,7 @@ def _way(path: Any, output: Any, table: dict[tuple[int, Any], Draw]) -> Way:
 
     ended, kept = output
     kept = mapped(kept, known)
-    return Way(literals, ended, kept, flat(kept))
+    return RoundWay(literals, ended, kept, flat(kept))
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from dpest.laws.best_of import BestOf, Rival, Rounds
+from dpest.laws.best_of import BestOf, Rival, RoundCount
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic
 from dpest.laws.law import Continuous
 
 UP, DOWN = Rival(0.4, Laplace(1.0), 1.0, 0.0), Rival(0.6, Gumbel(2.0), 0.5, -1.25)
 FALLING = Rival(0.6, Logistic(0.5), -2.0, 0.75, falls=True)
 MIXED = {
-    "two kinds": BestOf(Laplace(1.0), (UP, DOWN), Rounds(0.2, 1.0)),
-    "one that falls": BestOf(Laplace(1.0), (UP, FALLING), Rounds(0.1, 2.0)),
+    "two kinds": BestOf(Laplace(1.0), (UP, DOWN), RoundCount(0.2, 1.0)),
+    "one that falls": BestOf(Laplace(1.0), (UP, FALLING), RoundCount(0.1, 2.0)),
     "falls itself": BestOf(
         Gaussian(1.5),
         (Rival(0.5, Gaussian(1.5), 1.0, 0.0, falls=True), Rival(0.5, Laplace(1.0), -1.0, 0.3)),
-        Rounds(3.0, 0.0),
+        RoundCount(3.0, 0.0),
         falls=True,
     ),
-    "from one point on": BestOf(Exponential(1.0), (Rival(1.0, Exponential(1.0), 1.0, 0.0),), Rounds(0.5, 1.0)),
+    "from one point on": BestOf(Exponential(1.0), (Rival(1.0, Exponential(1.0), 1.0, 0.0),), RoundCount(0.5, 1.0)),
 }
 mixed = pytest.mark.parametrize("law", MIXED.values(), ids=MIXED)
 
@@ -71,8 +71,8 @@ def test_a_tail_comes_to_what_is_declared_from_one_side(law: BestOf, side: int) 
 
 
 @pytest.mark.parametrize("noise", [Laplace(1.0), Logistic(0.5), Gumbel(1.0), Gaussian(2.0)])
-@pytest.mark.parametrize("rounds", [Rounds(0.2, 1.0), Rounds(4.0, 0.0), Rounds(0.3, 2.0), Rounds(0.999, 1.0), Rounds(1e-3, 1.0)])
-def test_of_one_kind_by_its_distribution_function(noise: Continuous, rounds: Rounds) -> None:
+@pytest.mark.parametrize("rounds", [RoundCount(0.2, 1.0), RoundCount(4.0, 0.0), RoundCount(0.3, 2.0), RoundCount(0.999, 1.0), RoundCount(1e-3, 1.0)])
+def test_of_one_kind_by_its_distribution_function(noise: Continuous, rounds: RoundCount) -> None:
     """P(best <= z) = G(F(z)), by the generating function."""
     law = BestOf(noise, (Rival(1.0, noise, 1.0, 0.0),), rounds)
     r, p = rounds.successes, rounds.stop
