@@ -71,7 +71,7 @@ def test_a_tail_comes_to_what_is_declared_from_one_side(law: BestOf, side: int) 
 
 
 @pytest.mark.parametrize("noise", [Laplace(1.0), Logistic(0.5), Gumbel(1.0), Gaussian(2.0)])
-@pytest.mark.parametrize("rounds", [RoundCount(0.2, 1.0), RoundCount(4.0, 0.0), RoundCount(0.3, 2.0), RoundCount(0.999, 1.0), RoundCount(1e-3, 1.0)])
+@pytest.mark.parametrize("rounds", [RoundCount(*x) for x in ((0.2, 1.0), (4.0, 0.0), (0.3, 2.0), (0.999, 1.0), (1e-3, 1.0))])
 def test_of_one_kind_by_its_distribution_function(noise: Continuous, rounds: RoundCount) -> None:
     """P(best <= z) = G(F(z)), by the generating function."""
     law = BestOf(noise, (Rival(1.0, noise, 1.0, 0.0),), rounds)
