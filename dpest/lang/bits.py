@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -34,6 +35,8 @@ class Bits:
         value = other.node if isinstance(other, Bits) else other.item() if isinstance(other, np.generic) else other
         if operation is operator.and_ and _is_mask(value) and _is_long(self.node):
             return self % (value + 1)
+        if operation is not operator.and_ and (_are_apart(self.node, value) or _are_apart(value, self.node)):
+            return self + other
         found = both_bits(operation, self.node, value, lambda x: operator.index(self._made(x)))
         return self._as_int(found) if _is_int(self) or _is_int(other) else self._made(found)
 
@@ -92,6 +95,18 @@ _MANY = 64  # values of a number that `&` takes apart: a remainder is less work 
 def _is_mask(x: Any) -> bool:
     """Whether a number keeps the last bits: `k & 7` is `k % 8`, for negative ones too."""
     return type(x) is int and x >= 0 and x & (x + 1) == 0
+
+
+def _are_apart(high: Any, low: Any) -> bool:
+    """Whether one whole number has its bits above those of another: `k << 3 | 5` is their sum."""
+    if not (is_integral(high) and is_integral(low)) or isinstance(high, (bool, float, *TRUTHS)):
+        return False
+    least, most = reach(low)
+    parts = linear(high)
+    numbers = [parts.constant, *(c for n, c in parts.terms if is_integral(n))]
+    if least < 0 or len(numbers) <= len(parts.terms) or any(x.denominator != 1 for x in numbers):
+        return False
+    return all(int(x) % (1 << int(most).bit_length()) == 0 for x in numbers) if math.isfinite(most) else False
 
 
 def _is_long(node: Any) -> bool:

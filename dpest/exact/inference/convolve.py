@@ -24,7 +24,8 @@ from dpest.numerics.quadrature import with_tails
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
 _REACH = -300.0  # ln of the density at which the table of a law ends: 5e-131
-_MOST_POINTS = 4000  # of the sum of two discrete laws: a larger one has no law of its own, its draws are summed one by one
+_MOST_POINTS = 70_000  # of the sum of two discrete laws: a larger one has no law of its own, its draws are summed one by one
+_MOST_PAIRS = 1_000_000  # of their points, which are added one by one
 
 Merged = tuple[dict[int, Law], list[Bound], list[Factor], list[Expr]]
 
@@ -91,7 +92,15 @@ def _proportional(laws: dict[int, Law], rows: list[Expr]) -> list[list[int]]:
             lead = column[0][1]
             key = (laws[v].discrete, *((i, c / lead) for i, c in column))
             groups.setdefault(key, []).append(v)
-    return [g for g in groups.values() if len(g) > 1]
+    return [_smallest_first(g, laws, rows) for g in groups.values() if len(g) > 1]
+
+
+def _smallest_first(group: list[int], laws: dict[int, Law], rows: list[Expr]) -> list[int]:
+    """Discrete draws in the order of their coefficients: those of 4 a + 2 b + c are whole numbers of the smallest."""
+    if not laws[group[0]].discrete:
+        return group
+    sizes = {v: abs(w) for v, w in zip(group, _weights(rows, group), strict=True)}
+    return sorted(group, key=sizes.__getitem__)
 
 
 def _weights(rows: list[Expr], group: list[int]) -> list[Rational]:
@@ -181,7 +190,7 @@ def _atoms_sum(a: Discrete, b: Discrete, weight: Rational) -> Atoms | None:
     if not (a.finite and b.finite and a.integral and b.integral and weight.denominator == 1):
         return None
     (x, log_p), (y, log_q) = a.window(0.0), b.window(0.0)
-    if len(x) * len(y) > _MOST_POINTS * 250:
+    if len(x) * len(y) > _MOST_PAIRS:
         return None
     sums = np.add.outer(x, float(weight) * y).ravel()
     points, where = np.unique(sums, return_inverse=True)
