@@ -29,7 +29,6 @@ def read_reasons(path: Path) -> dict[str, tuple[str, str]]:
 def page(
     rows: dict[str, dict[str, Any]],
     sample: list[mutating.Mutant],
-    counts: dict[str, int],
     groups: dict[str, str],
     reasons: dict[str, tuple[str, str]],
     seed: int,
@@ -46,17 +45,14 @@ def page(
         mine = [(m, row) for m, row in tried if groups.get(m.module) == group]
         if mine:
             lines.append(f"| {group} | {len({m.module for m, _ in mine})} | {_score(mine, reasons)} |")
-    lines += ["", "## Module by module", ""]
-    lines += ["| module | possible | tried | killed | equivalent or cost only | survived | score |", _RULE]
-    for module in dict.fromkeys(m.module for m, _ in tried):
-        mine = [(m, row) for m, row in tried if m.module == module]
-        lines.append(f"| {_name(module)} | {counts.get(module, 0)} | {_score(mine, reasons)} |")
+    late = [m for m, row in tried if row["killed"] and not row.get("first", True)]
+    if late:
+        lines += ["", "## Survivors at first sight that a new test kills", "", *_TABLE[:2], *(_survivor(m) for m in late)]
     for kind, what in {**KINDS, "": "not explained yet"}.items():
         these = [m for m in left if reasons.get(m.key, ("", ""))[0] == kind]
         if these:
-            lines += ["", f"## Survivors: {kind or 'open'}", "", what[0].upper() + what[1:] + ".", ""]
-            lines += ["| module | line | function | change | reason |", "|---|---|---|---|---|"]
-            lines += [_survivor(m, reasons.get(m.key, ("", ""))[1]) for m in these]
+            lines += ["", f"## Survivors: {kind or 'open'}", "", what[0].upper() + what[1:] + ".", "", *_TABLE[2:]]
+            lines += [f"{_survivor(m)} {reasons.get(m.key, ('', ''))[1]} |" for m in these]
     return "\n".join(lines) + "\n"
 
 
@@ -83,15 +79,14 @@ def _first(tried: list[tuple[mutating.Mutant, dict[str, Any]]], reasons: dict[st
     )
 
 
-def _survivor(mutant: mutating.Mutant, reason: str) -> str:
+def _survivor(mutant: mutating.Mutant) -> str:
     what = mutant.what.replace("|", "\\|")
-    return f"| {_name(mutant.module)} | {mutant.line} | `{mutant.function or '(module)'}` | `{what}` | {reason} |"
+    module = mutant.module.removeprefix("dpest/").removesuffix(".py")
+    return f"| {module} | {mutant.line} | `{mutant.function or '(module)'}` | `{what}` |"
 
 
-def _name(module: str) -> str:
-    return module.removeprefix("dpest/").removesuffix(".py")
-
-
+_TABLE = ("| module | line | function | change |", "|---|---|---|---|")
+_TABLE += ("| module | line | function | change | reason |", "|---|---|---|---|---|")
 _RULE = "|---|---|---|---|---|---|---|"
 _HEAD = """# Mutation testing: would a test notice?
 

@@ -2,6 +2,7 @@
 
     python benchmarks/mutants.py --workers 16                        # every module, 14 mutants each, seed 1
     python benchmarks/mutants.py dpest/numerics/binomial.py --sample 60
+    python benchmarks/mutants.py --drawn 64 --seed 67                # one each of 64 modules, the larger ones likelier
     python benchmarks/mutants.py --survivors --budget 60             # the survivors again, with more tests
     python benchmarks/mutants.py --write                             # docs/mutants.md from the results so far
 
@@ -32,20 +33,24 @@ GROUPS = {
             "literal whole atomic resolve states counting turns against_program agreeing beginning calls counts_written effects "
             "explore forks frames functions hidden_randomness identity images kept_state liveness loop_forms masked named_values "
             "nonlinear one_of opened outcomes outputs plain_run polar ranking recursion replay rewrite rounding roundings "
-            "samplers settled sides snapshot source stack standing stepped steps_between texts together valuation"
+            "samplers settled sides snapshot source stack standing stepped steps_between texts together valuation arrivals coins "
+            "comparisons pointwise told_counts unordered"
         ),
-        "exact/inference": ("cases lattice feasible gaps symmetry case_check choices closed_forms multisets own_draws parabolas"),
+        "exact/inference": (
+            "cases lattice feasible gaps symmetry case_check choices closed_forms multisets own_draws parabolas separate"
+        ),
         "exact/loss": "strata buckets coordinates",
     },
     "integrate": {
         "trace": "series rounds chain chained absorbing",
         "exact/inference": (
             "eliminate convolve factors expressions component asymptotics integral_tails rays stars product_forms ratio "
-            "changed direction joint_sums many_stars paths sphere value"
+            "changed direction joint_sums many_stars paths sphere value crossing exponential_tails mixtures sliding_tails"
         ),
         "numerics": "quadrature interval logspace rationals linear binomial maximum simplex elementary links ranges",
         "laws": (
-            "asymptote continuous discrete grid images laplace_sum law panels scipy_law scipy_tails stepped uniform_sum wrapped"
+            "asymptote continuous discrete grid images laplace_sum law panels scipy_law scipy_tails stepped uniform_sum wrapped "
+            "narrow_spans"
         ),
     },
     "bound": {
@@ -53,7 +58,7 @@ GROUPS = {
         "exact/loss": (
             "compare supremum proved cover pieces far edges periodic points shift joint line logs parts profile "
             "beside undone cells_of_space blocks compared direction direction_search exponential_shares last_step mass mixed "
-            "opened ratio redundant same_value sphere squares tails vectors"
+            "opened ratio redundant same_value sphere squares tails vectors delta_event far_quotients normed product"
         ),
         "exact/proof": (
             "align checking upper maxima adjacency cells concrete corners cross crossed finite folding gaussian joint likeness "
@@ -151,13 +156,13 @@ def main() -> None:
     modules = options.modules or list(MODULES)
     possible = {module: mutating.mutants(ROOT, module) for module in modules}
     everything = [m for found in possible.values() for m in mutating.sampled(found, options.sample, options.seed)]
+    everything = mutating.drawn(possible.values(), options.drawn, options.seed) if options.drawn else everything
     todo = [m for m in everything if not results.known(m, options.survivors)]
     if todo and not options.write:
         print(f"{len(todo)} of {len(everything)} mutants to try", flush=True)
         experiment(todo, results, options)
     reasons = mutant_page.read_reasons(ROOT / "benchmarks" / "mutants_reasons.toml")
-    counts = {module: len(found) for module, found in possible.items()}
-    page = mutant_page.page(results.rows, everything, counts, MODULES, reasons, options.seed)
+    page = mutant_page.page(results.rows, everything, MODULES, reasons, options.seed)
     print(page)
     if options.write:
         (ROOT / "docs" / "mutants.md").write_text(page, encoding="utf-8")
@@ -170,6 +175,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests (on unchanged code) for one mutant")
     parser.add_argument("--workers", type=int, default=2, help="processes that try mutants side by side")
     parser.add_argument("--sample", type=int, default=14, help="how many mutants of each module to try, at random; 0 for all")
+    parser.add_argument(
+        "--drawn", type=int, default=0, help="instead: one mutant each of so many modules, drawn from all mutants"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--survivors", action="store_true", help="try survivors again, after new tests or with a larger budget")
     parser.add_argument("--write", action="store_true", help="try nothing, write docs/mutants.md")

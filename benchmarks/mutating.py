@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,14 @@ def sampled(found: list[Mutant], count: int, seed: int) -> list[Mutant]:
         return hashlib.sha256(name.encode()).hexdigest()
 
     return sorted(sorted(found, key=rank)[: count or None], key=lambda m: (m.line, m.key))
+
+
+def drawn(found: Iterable[list[Mutant]], count: int, seed: int) -> list[Mutant]:
+    """One mutant each of so many modules, drawn from all mutants together: a module with more of them is likelier."""
+    first: dict[str, Mutant] = {}
+    for m in sorted(itertools.chain(*found), key=lambda m: hashlib.sha256(f"{seed} {m.key}".encode()).hexdigest()):
+        first.setdefault(m.module, m)
+    return list(first.values())[:count]
 
 
 def changed(root: Path, mutant: Mutant) -> ast.Module:

@@ -76,3 +76,29 @@ def test_reasons_are_about_functions_that_exist(modules: tuple[ModuleType, Modul
     reasons = mutant_page.read_reasons(ROOT / "benchmarks" / "mutants_reasons.toml")
     assert len(reasons) > 100
     assert {key.partition(":")[0] for key in reasons} <= set(modules[0].MODULES)
+
+
+def test_a_drawn_sample_has_one_change_of_each_module(modules: tuple[ModuleType, ModuleType]) -> None:
+    """A module with many possible changes is drawn sooner than one with few."""
+    names = ["dpest/numerics/links.py", "dpest/numerics/rationals.py", "dpest/numerics/binomial.py"]
+    found = [modules[1].mutants(ROOT, name) for name in names]
+    drawn = [modules[1].drawn(found, 2, seed) for seed in range(40)]
+    assert all(len({m.module for m in sample}) == 2 for sample in drawn)
+    assert drawn[0] == modules[1].drawn(found, 2, 0)
+    assert sum(m.module == names[2] for sample in drawn for m in sample[:1]) > 25
+
+
+def test_the_page_leaves_equivalent_changes_out_of_the_score(modules: tuple[ModuleType, ModuleType]) -> None:
+    import mutant_page
+
+    name = "dpest/numerics/binomial.py"
+    sample = modules[1].sampled(modules[1].mutants(ROOT, name), 4, seed=1)
+    first = [True, False, False, False]
+    told = {m.key: {"digest": m.digest, "killed": k < 2, "first": first[k]} for k, m in enumerate(sample)}
+    reasons = {sample[2].key: ("equivalent", "the same number")}
+    page = mutant_page.page(told, sample, {name: "integrate"}, reasons, 1)
+    assert "1 of 4 were killed:\n25%, or 33% without the 1" in page
+    assert "| integrate | 1 | 4 | 2 | 1 | 1 | 67% |" in page
+    assert "the same number" in page
+    assert all(heading in page for heading in ("that a new test kills", "Survivors: equivalent", "Survivors: open"))
+    assert "Not finished" in mutant_page.page({}, sample, {name: "integrate"}, {}, 1)
