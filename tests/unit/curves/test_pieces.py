@@ -12,6 +12,7 @@ import pytest
 
 from dpest.curves.gaussian import gaussian_piece
 from dpest.curves.pieces import (
+    _NODES,
     DensityPiece,
     _both_sides,
     _cut_at_crossing,
@@ -19,6 +20,7 @@ from dpest.curves.pieces import (
     _importance,
     _measured,
     _Panels,
+    _range,
     _root,
     _settled,
     _straddle,
@@ -246,3 +248,20 @@ def test_moments_beyond_the_cells() -> None:
     rough[rough.size // 2] = 1.0
     hole.__dict__["_narrow"] = replace(piece._narrow, slack=rough)
     assert hole.log_moment_beyond(1.0, False) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_range_of_a_panel_holds_all_losses_on_it(seed: int) -> None:
+    """Smooth log densities, steep and flat, rising and turning (oracle: 2,000 places on each panel)."""
+    rng = np.random.default_rng(seed)
+    count = 40
+    sizes = 10.0 ** -np.linspace(0, 5, 8) * rng.choice([0.0, 0.1, 1.0, 5.0], size=(2, count, 8))
+    factors = rng.normal(size=sizes.shape) * sizes
+    log_p, log_q = (np.polynomial.legendre.legval(_NODES, f.T) for f in factors)
+    low, high, _ = _range(log_p, log_q, np.zeros(log_p.shape))
+    places = np.linspace(-1, 1, 2001)
+    p, q = (np.polynomial.legendre.legval(places, f.T) for f in factors)
+    losses = p - q
+    assert (low <= losses.min(axis=1) + 1e-14).all()
+    assert (losses.max(axis=1) <= high + 1e-14).all()
+    assert (high - low <= 2.5 * np.ptp(losses, axis=1) + np.abs(factors[0] - factors[1])[:, 1:].sum(axis=1) + 1e-10).all()

@@ -13,11 +13,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpest
 from dpest.errors import DependentRuns, MechanismError
 from dpest.sampling.bounds.common_noise import Blocks, epsilon_lower_common, largest_ratio
-from dpest.sampling.bounds.dependence import BlockHits, Echo, Seen, Unit, _common, _equal_pairs, echo, look, own_values, shift
+from dpest.sampling.bounds.dependence import (
+    BlockHits,
+    Echo,
+    Seen,
+    Unit,
+    _clumps,
+    _common,
+    _equal_pairs,
+    echo,
+    look,
+    own_values,
+    shift,
+)
 from dpest.sampling.final import _independent_words
 from dpest.sampling.runs.blackbox import Form
 from dpest.sampling.runs.copies import unpicklable
@@ -311,3 +324,20 @@ def test_blocks_that_go_together_are_seen_where_each_is_all_or_nothing() -> None
     assert linked >= 16
     clumped = 8 * (rng.random((400, 2, 125)) < 0.05)
     assert sum(look(trace(*hits, 8)).linked for hits in clumped) <= 1
+
+
+@pytest.mark.parametrize("together", [2, 3, 4])
+def test_rare_hits_in_one_block_are_as_many_pairs_as_a_poisson_variable_has(together: int) -> None:
+    """Twenty blocks of a thousand runs, and all hits in one of them: at least as many pairs by chance, or as much dispersion."""
+    blocks, size = 20, 1000
+    hits = np.zeros(blocks, np.int64)
+    hits[3] = together
+    runs = blocks * size
+    expected = math.comb(together, 2) * blocks * math.comb(size, 2) / math.comb(runs, 2)
+    rare = stats.poisson.sf(math.comb(together, 2) - 1, expected)
+    share = together / runs
+    dispersion = np.var(hits, ddof=1) / (size * share * (1 - share))
+    often = stats.chi2.sf(dispersion * (blocks - 1), blocks - 1)
+    for counted in (hits, size - hits):
+        assert _clumps(counted, size) == pytest.approx(max(rare, often), rel=1e-9)
+    assert _clumps(np.minimum(hits, 1), size) == 1.0

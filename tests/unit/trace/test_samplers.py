@@ -15,6 +15,7 @@ import pytest
 import dpest
 from dpest.trace.explore import trace
 from dpest.trace.liveness import is_live
+from dpest.trace.samplers import _is_fixed
 
 
 def bracket(mechanism: Any, pair: Any, truth: float) -> None:
@@ -462,3 +463,11 @@ def test_what_a_class_holds_is_read_anew() -> None:
             bracket(flipped, (0, 1), abs(math.log(p / (1 - p))))
         finally:
             Sampler.most = 1.0
+
+
+def test_what_is_the_same_at_all_times() -> None:
+    """Modules and functions of Python's and NumPy's own, and types of numbers; not what an author's module holds."""
+    for fixed in (math, np, random, math.floor, np.exp, int, Fraction, random.Random.randint):
+        assert _is_fixed(fixed)
+    for own in (pytest, pytest.raises, test_what_is_the_same_at_all_times, list, object()):
+        assert not _is_fixed(own)

@@ -395,3 +395,22 @@ def test_runs_that_were_not_explored_fit_into_one_list_of_cells_only(loose: Any,
     else:
         (mixture,) = outputs(several).trees
         assert mixture.parts == tuple(several)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("badly", [0, 1])
+def test_a_cell_is_cut_where_every_piece_is_known_well(side: int, badly: int) -> None:
+    """A table is known 1/10000 away from its end and further; a piece that takes no part does not matter."""
+
+    def piece(near: float) -> Any:
+        return SimpleNamespace(log=lambda at, _middle: (np.zeros(1), np.where(np.abs(at - 2.0) < near, 1.0, 1e-12)))
+
+    pieces = [piece(0.0), piece(0.0)]
+    pieces[badly] = piece(1e-4)
+    line = proved._Line.__new__(proved._Line)
+    line.p, line.q, line.finest = (pieces[0], piece(math.inf)), (pieces[1],), 1.0
+    cell: Any = SimpleNamespace(low=2.0, high=5.0, middle=3.5, p=(True, False), q=(True,))
+    cut = line._cut_at(cell, 2.0, side)
+    assert 1e-4 <= side * (cut - 2.0) <= 0.5
+    pieces[badly].log = pieces[1 - badly].log
+    assert 0 < side * (line._cut_at(cell, 2.0, side) - 2.0) < 1e-4
