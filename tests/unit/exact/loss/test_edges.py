@@ -10,7 +10,8 @@ from scipy import stats
 
 from dpest.exact.inference.expressions import Expr, expr, number
 from dpest.exact.inference.factors import Between, Bound, Density, Factor, Indicator, Integral
-from dpest.exact.loss.edges import Edge, edge
+from dpest.exact.inference.rays import Ray
+from dpest.exact.loss.edges import Edge, _growth, edge
 from dpest.exact.loss.pieces import Piece
 from dpest.laws.continuous import Exponential, Gaussian, Laplace, Uniform
 from dpest.laws.scipy_law import from_frozen
@@ -122,3 +123,15 @@ def test_an_integral_over_an_interval_that_closes_is_bounded_from_above(t: float
     truth = WEIGHT + math.log(np.mean(0.5 * np.exp(-nodes) * stats.norm.pdf(nodes)) * t)
     assert truth <= e.high + e.order * math.log(t)
     assert e.high + math.log(t) <= truth + 0.05
+
+
+@pytest.mark.parametrize("slope", [0.25, 1.0, 3.0])
+def test_how_fast_an_interval_opens(slope: float) -> None:
+    """Between y and (1 + slope) y: nothing is told of one that closes, nor of one that is open at the place."""
+    ray = Ray(Y, 1, exact(0), 0.01)
+    opens = between((at(0.0),), (at(0.0, 1 + slope),), Laplace(2.0))
+    assert _growth(opens, ray) == (slope, 0.5)
+    assert _growth(between((at(0.0, 1 + slope),), (at(0.0),), Laplace(2.0)), ray) is None
+    assert _growth(between((at(0.0),), (at(0.0),), Laplace(2.0)), ray) is None
+    assert _growth(between((at(0.0),), (at(0.5, 1 + slope),), Laplace(2.0)), ray) is None
+    assert _growth(between((at(0.0),), (at(0.0, 1 + slope),), Exponential(2.0)), ray) is None
