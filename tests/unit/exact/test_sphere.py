@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 
 import dpest
 from dpest.errors import ExactRefused, NotCovered
+from dpest.exact.inference.sphere import _norm
+from dpest.lang.dist import unwrap
 
 
 def planar(x, rng: np.random.Generator, b=2.0):
@@ -151,3 +154,25 @@ def test_different_multiples_are_refused():
 def test_delta_is_refused():
     with pytest.raises(NotCovered, match="direction"):
         dpest.estimate(planar, ((0.0, 0.0), (1.0, 0.0)), method="exact").delta(0.1)
+
+
+@pytest.mark.parametrize(
+    ("function", "is_norm"),
+    [
+        (lambda s: s**0.5, True),
+        (np.sqrt, True),
+        (lambda s: s**0.25, False),
+        (lambda s: s**1.5, False),
+        (lambda s: s**-0.5, False),
+        (np.exp, False),
+        (lambda s: s, False),
+        (lambda s: (s + 1) ** 0.5, False),
+        (lambda s: (2 * s) ** 0.5, False),
+    ],
+)
+def test_only_the_root_of_a_sum_of_squares_is_a_length(function: Any, is_norm: bool) -> None:
+    draws = [dpest.gaussian(1.5) for _ in range(3)]
+    found = _norm(unwrap(function(sum(z * z for z in draws))))
+    assert (found is not None) == is_norm
+    assert found is None or {id(d) for d in found} == {id(z.node) for z in draws}
+    assert _norm(unwrap(function(sum(z * z for z in [*draws, dpest.gaussian(1.0)])))) is None
