@@ -14,7 +14,10 @@ import dpest
 from dpest.errors import DpestError
 from dpest.exact.loss.beside import Beside, FunctionName, Undoing, others_in
 from dpest.exact.loss.same_value import ValueNumbers
+from dpest.exact.loss.undone import _pulled_out
+from dpest.lang.dist import unwrap
 from dpest.lang.nodes import Pick
+from dpest.lang.plain import evaluate
 from dpest.numerics.elementary import EXP
 from dpest.numerics.rationals import ONE, ZERO, exact
 
@@ -351,3 +354,14 @@ def test_values_have_one_number_only_where_they_are_one_function() -> None:
             found = numbers.of(one(z).node) == numbers.of(other(z).node)
             assert same or not found
             assert found or one is not other
+
+
+@pytest.mark.parametrize("extreme", [dpest.maximum, dpest.minimum])
+@pytest.mark.parametrize("function", [np.exp, lambda z: 0.5**z, lambda z: 3.0**z, lambda z: np.exp(-z), lambda z: z])
+def test_the_largest_of_functions_of_one_kind_is_that_function_of_one_of_them(extreme: Any, function: Any) -> None:
+    """A function that falls turns the largest into the smallest: the value stays the same whatever the draws are."""
+    draws = [dpest.laplace(1), dpest.laplace(2)]
+    node = unwrap(extreme(*map(function, draws)))
+    for values in ((0.25, -1.5), (-0.5, 2.0), (3.0, 3.5)):
+        drawn = dict(zip((id(z.node) for z in draws), values, strict=True))
+        assert evaluate(_pulled_out(node), drawn) == pytest.approx(evaluate(node, drawn))
