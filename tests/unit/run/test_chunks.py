@@ -73,7 +73,7 @@ def test_the_bar_waits_two_seconds(stream: io.StringIO) -> None:
 
 def test_the_bar_shows_itself_when_nobody_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
     stream, now = io.StringIO(), [0.0]
-    monkeypatch.setattr("dpest.run.progress.PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("dpest.run.progress.PATIENCE_SECONDS", 0.5)  # longer than a busy machine takes for the next lines
     with Bar(stream, clock=lambda: now[0]) as bar:
         bar(3, 10, "looking")
         assert stream.getvalue() == ""
