@@ -16,6 +16,6 @@ class Case:
     mechanism: Callable[..., Any]
     pair: tuple[Any, Any]
     truth: Callable[[], float]
-    reference: str  # where the truth comes from: "closed form", "enumeration", "integral"
+    reference: str  # where the truth comes from: "closed form", "enumeration", "integral", "search"
     delta_at: float | None = None  # the question is delta at this epsilon, not the pure loss
     params: dict[str, Any] = field(default_factory=dict)
