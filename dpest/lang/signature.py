@@ -35,6 +35,28 @@ def signature(x: Any, shared: set[int], private: dict[int, int]) -> Any:
     return (operation(x), tuple(signature(c, shared, private) for c in children(x)))
 
 
+_MOST_WRITTEN = 300  # steps of arithmetic: as many as a person writes for one value
+
+
+def as_written(x: Any, shared: set[int]) -> Any:
+    """What a value looks like as the author wrote its arithmetic; its own key alone where that is long."""
+    private: dict[int, int] = {}
+    left = _MOST_WRITTEN
+
+    def look(y: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            return ("long", id(x))
+        written = getattr(y, "written", None)
+        if written is None:
+            return (operation(y), tuple(map(look, children(y)))) if is_node(y) and children(y) else signature(y, shared, private)
+        function, operands = written
+        return (function, tuple(map(look, operands)))
+
+    return look(x)
+
+
 def making(x: Any) -> Any:
     """Equal for values that are built in the same way from the same draws: replays build nodes anew."""
     return signature(x, {id(d) for d in draws_of(x)}, {})

@@ -9,7 +9,7 @@ from typing import Any
 from dpest.exact.inference.cases import Affine, Constant, Expansion
 from dpest.lang.nodes import Draw
 from dpest.lang.origins import root
-from dpest.lang.signature import signature
+from dpest.lang.signature import as_written, signature
 from dpest.numerics.rationals import Rational
 from dpest.trace.literal import Literal
 
@@ -20,7 +20,12 @@ def signatures(leaves: Sequence[Any], draws: Sequence[Sequence[Draw]], literals:
     for own in draws:
         count.update(map(id, own))
     shared = {d for d, k in count.items() if k > 1} | {id(root(d)) for x in literals for d, _ in x.terms}
-    return [signature(x, shared, {}) for x in leaves]
+    return [(signature(x, shared, {}), _rounding(x, own, shared)) for x, own in zip(leaves, draws, strict=True)]
+
+
+def _rounding(x: Any, own: Sequence[Draw], shared: set[int]) -> Any:
+    """How the program works out a discrete value: equal in rationals, two such values may differ where it rounds ties."""
+    return as_written(x, shared) if own and all(d.law.discrete for d in own) else None
 
 
 def classes(left: Sequence[Any], right: Sequence[Any]) -> list[int]:
