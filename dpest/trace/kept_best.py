@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpest.errors import DpestError
 from dpest.lang.dist import RUN, Dist, fresh
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import Draw, draws_of, is_node
@@ -29,9 +30,9 @@ from dpest.numerics.setting import Setting
 from dpest.trace.counting import Tosses
 from dpest.trace.literal import log_weight
 from dpest.trace.memory import answered
-from dpest.trace.one_round import MOST_WAYS, PLAIN, Kept, Key, RoundWay, changes_nothing, flat, followed, mapped
+from dpest.trace.one_round import MOST_WAYS, PLAIN, Kept, Key, RoundWay, changes_nothing, flat, followed, held_in, mapped
 from dpest.trace.outputs import Flat
-from dpest.trace.replay import Unusual, same_output
+from dpest.trace.replay import UNBOUND, Unusual, same_output
 
 _OFF = 1e-12  # how far probabilities of ways may be from adding up to 1
 _FAR_OFF = 1e-9  # the same for integrals
@@ -103,8 +104,11 @@ def best_of_rounds(step: Any, text: str, held: Kept, count: Callable[[], Any] | 
     if type(step) is not FunctionType or not changes_nothing(step, text):
         raise Unusual
     seen = [step.__closure__ or (), getattr(count, "__closure__", None) or ()]
-    content = _content([[cell.cell_contents for cell in cells] for cells in seen]), _content(held)
-    found: BestOfRounds = answered(BestLoop(step, held, count, (step.__code__, getattr(count, "__code__", None), content)))
+    content = _content([[held_in(cell) for cell in cells] for cells in seen]), _content(held)
+    try:
+        found: BestOfRounds = answered(BestLoop(step, held, count, (step.__code__, getattr(count, "__code__", None), content)))
+    except DpestError as error:  # more ways than are followed, or a condition that cannot be decided
+        raise Unusual from error
     return found
 
 
@@ -124,8 +128,8 @@ def _content(x: Any) -> Any:
         return x.shape, x.dtype, x.tobytes()
     if isinstance(x, StandIn):
         return type(x)
-    if type(x) in PLAIN or isinstance(x, FunctionType | ModuleType):
-        return type(x), x
+    if x is UNBOUND or type(x) in PLAIN or isinstance(x, FunctionType | ModuleType):
+        return type(x), x if x is not UNBOUND else None
     raise Unusual
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from dpest.lang.dist import Dist, wrap
@@ -22,7 +22,7 @@ from dpest.trace.execute import returned
 from dpest.trace.limits import Limits
 from dpest.trace.literal import Literal
 from dpest.trace.outputs import Flat
-from dpest.trace.replay import Unusual
+from dpest.trace.replay import UNBOUND, Unusual
 
 MOST_WAYS = 12  # that a round may take, but for its end: as many times it is followed again
 _LIMITS = Limits(paths=8 * MOST_WAYS, decisions=1_000, forks=0, work=20_000)
@@ -52,13 +52,20 @@ class RoundWay:
 
 def changes_nothing(step: FunctionType, text: str) -> bool:
     """Whether a round changes nothing but its own variables."""
-    cells = zip(step.__code__.co_freevars, step.__closure__ or (), strict=True)
-    free = {name: cell.cell_contents for name, cell in cells}
+    free = {name: held_in(cell) for name, cell in zip(step.__code__.co_freevars, step.__closure__ or (), strict=True)}
     called = {name: x for name, x in free.items() if isinstance(x, FunctionType | ModuleType)}
     local = frozenset({*step.__code__.co_varnames, *step.__code__.co_cellvars, *free} - {*called})
     generators = frozenset(name for name, x in free.items() if isinstance(x, StandIn))
     scope = Scope({**step.__globals__, **called}, local, frozenset(), generators)
     return keep_to_themselves(ast.parse(text).body, scope)
+
+
+def held_in(cell: CellType) -> Any:
+    """The value of a variable that a round reads."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        raise Unusual from None  # it has none yet
 
 
 def followed(step: Callable[..., Any], held: Kept, table: dict[tuple[int, Any], Draw]) -> list[RoundWay]:
@@ -104,18 +111,19 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
         return wrap(change(x.node))
     if type(x) in (tuple, list):
         return type(x)(mapped(v, change) for v in x)
-    if type(x) not in PLAIN:
+    if type(x) not in PLAIN and x is not UNBOUND:
         raise Unusual
     return x
 
 
 def flat(x: Any) -> Flat:
+    """The nodes and constants of what is handed on; a name without a value counts as a constant of its own."""
     leaves: list[Any] = []
 
     def shape(v: Any) -> Any:
         if type(v) in (tuple, list):
             return (type(v), *map(shape, v))
-        leaves.append(v.node if isinstance(v, Dist) else v)
+        leaves.append(v.node if isinstance(v, Dist) else None if v is UNBOUND else v)
         return None if isinstance(v, Dist) else type(v)
 
     return Flat(shape(x), tuple(leaves))

@@ -177,6 +177,39 @@ def test_the_best_with_its_score() -> None:
     assert is_known(dpest.estimate(mechanism, (SMALL, LARGE), method="exact"), largest_ratio(p, q, outputs=3), off=1e-6)
 
 
+def test_an_index_without_a_value_before_the_loop() -> None:
+    def mechanism(xs: list[int], rng: np.random.Generator) -> Any:
+        best = -math.inf
+        while True:
+            k = int(rng.integers(0, 3))
+            v = xs[k] + rng.laplace(0, 1)
+            if v > best:
+                best, arg = v, k
+            if rng.random() < STOP:
+                return arg
+
+    p, q = (Kept(list(map(float, xs)), LAPLACE, geometric) for xs in (SMALL, LARGE))
+    truth = max(abs(math.log(p.chance(k) / q.chance(k))) for k in range(3))
+    assert is_known(dpest.estimate(mechanism, (SMALL, LARGE), method="exact"), truth)
+
+
+def test_a_round_in_more_ways_than_are_followed_beside_a_loop_that_counts() -> None:
+    """The runs on plain numbers draw the count at once, and follow the other loop as it is."""
+
+    def mechanism(xs: list[int], rng: np.random.Generator) -> Any:
+        k = 0
+        while rng.random() < 0.5:
+            k += 1
+        best = -math.inf
+        for _ in range(2):
+            best = max(best, xs[0] + k)
+        while True:
+            if sum(xs) + rng.geometric(0.5) > best:
+                return min(k, 3)
+
+    assert not is_read(mechanism)
+
+
 def test_no_round_at_all() -> None:
     """The coin is tossed first: with probability 0.2 nothing is kept."""
 
