@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dpest.trace.syntax import RUNTIME, ask, if_known, load, thunk, tuple_of
@@ -23,18 +23,32 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.Expr, ast.Pass)
 
 
 @dataclass(frozen=True)
+class Count:
+    """How many rounds there are: the call that draws it, and the name that holds what it returned, if one does."""
+
+    call: ast.Call
+    name: str | None
+
+    def asked(self) -> list[ast.expr]:
+        """The call once more, for its law, and what it returned."""
+        return [thunk(copy.deepcopy(self.call)), ast.Constant(None) if self.name is None else load(self.name)]
+
+
+@dataclass(frozen=True)
 class KeepsBest:
     """One round, the names that it hands on, how many rounds there are (None: until it ends the loop), and how the loop ends."""
 
     body: list[ast.stmt]
     names: tuple[str, ...]
-    count: ast.expr | None
+    count: Count | None
     ends: list[ast.stmt]
 
 
-def keeps_best(node: ast.While | ast.For, elsewhere: Elsewhere) -> KeepsBest | None:
+def keeps_best(node: ast.While | ast.For, elsewhere: Elsewhere, counts: Mapping[str, ast.Call]) -> KeepsBest | None:
     """A loop that may keep the best of its rounds; None for others. `elsewhere` says whether a name is read outside the loop."""
-    body, count = (_until(node), None) if isinstance(node, ast.While) else (node.body, _drawn_count(node))
+    body, count = (_until(node), None) if isinstance(node, ast.While) else (node.body, _count(node.iter, counts))
+    if isinstance(node, ast.For) and (not isinstance(node.target, ast.Name) or _loads(ast.Module(body, []))[node.target.id]):
+        return None
     found = [end for end in map(_end, body) if end is not None]
     ending = int(isinstance(node, ast.While))  # a `for` loop goes through all its rounds
     if node.orelse or len(found) != ending or not (ending or count) or not all(isinstance(x, _SIMPLE) for x in body):
@@ -62,11 +76,13 @@ def _end(x: ast.stmt) -> ast.stmt | None:
     return None
 
 
-def _drawn_count(node: ast.For) -> ast.expr | None:
-    """The call of a generator that says how many rounds there are: `for _ in range(rng.geometric(p))`."""
-    match node:
-        case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"), args=[ast.Call() as count], keywords=[])):
-            return None if any(isinstance(x, ast.Name) and x.id == name for y in node.body for x in ast.walk(y)) else count
+def _count(looped: ast.expr, counts: Mapping[str, ast.Call]) -> Count | None:
+    """How long a loop goes on: `range(rng.geometric(p))`, or `range(n)` of a name that holds such a draw."""
+    match looped:
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Call() as call], keywords=[]):
+            return Count(call, None)
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Name(id=name)], keywords=[]) if name in counts:
+            return Count(counts[name], name)
     return None
 
 
@@ -95,70 +111,27 @@ def _loads(node: ast.AST) -> Counter[str]:
     return read + Counter(x.target.id for x in nodes if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name))
 
 
-def count_drawn_in_place(statements: list[ast.stmt], read_outside: Callable[[ast.stmt], Elsewhere]) -> list[ast.stmt]:
-    """n = rng.poisson(4), best = None, for _ in range(n): ... as for _ in range(rng.poisson(4)), where n is read there alone."""
-    out = list(statements)
-    for x in statements:
+def drawn_counts(whole: ast.AST) -> dict[str, ast.Call]:
+    """The names that hold what a call returns, and that are read by one `range` alone, or compared with 0 or 1."""
+    nodes = list(ast.walk(whole))
+    stored = Counter(x.id for x in nodes if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load))
+    stored.update(x.arg for x in nodes if isinstance(x, ast.arg))
+    ranges, tests = Counter[str](), Counter[str]()
+    made: dict[str, ast.Call] = {}
+    for x in nodes:
         match x:
-            case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=[ast.Name(id=name)], keywords=[])):
-                elsewhere = read_outside(x)
-                k = _made_before(out[: out.index(x)], name)
-                if k is None or elsewhere(name) or _loads(ast.Module(x.body, []))[name]:
-                    continue
-                value = out[k]
-                assert isinstance(value, ast.Assign)
-                loop = copy.deepcopy(x)
-                loop.iter = ast.copy_location(ast.Call(load("range"), [value.value], []), x.iter)
-                if keeps_best(loop, elsewhere) is not None:
-                    out[out.index(x)] = loop
-                    del out[k]
-            case ast.Assign() | ast.Return() if out.index(x):
-                _put_in_place(out, out.index(x), read_outside)
-    return out
-
-
-def _put_in_place(out: list[ast.stmt], at: int, read_outside: Callable[[ast.stmt], Elsewhere]) -> None:
-    """n = rng.geometric(p), return max(f() for _ in range(n)) as max(f() for _ in range(rng.geometric(p)))."""
-    match out[at - 1]:
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value):
-            pass
-        case _:
-            return
-    statement = out[at]
-    ranges = [x for x in ast.walk(statement) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id == "range"]
-    own = [x for x in ranges if len(x.args) == 1 and isinstance(x.args[0], ast.Name) and x.args[0].id == name]
-    if len(own) == 1 and _loads(statement)[name] == 1 and not read_outside(statement)(name):
-        changed = copy.deepcopy(statement)
-        found = next(x for x in ast.walk(changed) if isinstance(x, ast.Call) and ast.dump(x) == ast.dump(own[0]))
-        found.args = [value]
-        if any(isinstance(x, ast.Call) and largest_of(x) is not None for x in ast.walk(changed)):
-            out[at - 1 : at + 1] = [changed]
-
-
-def _made_before(before: list[ast.stmt], name: str) -> int | None:
-    """Where a name is given what a call returns, with nothing but constants given to names behind it."""
-    for k in reversed(range(len(before))):
-        match before[k]:
-            case ast.Assign(targets=[ast.Name(id=own)], value=ast.Call()) if own == name:
-                return k
-            case ast.Assign(value=value) if _is_constant(value):
-                continue
-        return None
-    return None
-
-
-def _is_constant(x: ast.expr) -> bool:
-    """Whether an expression is a constant, -math.inf or float("-inf")."""
-    match x:
-        case ast.Constant() | ast.Attribute(value=ast.Name(id="math" | "np" | "numpy"), attr="inf"):
-            return True
-        case ast.UnaryOp(operand=inner):
-            return _is_constant(inner)
-        case ast.Tuple(elts=parts):
-            return all(map(_is_constant, parts))
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant()], keywords=[]):
-            return True
-    return False
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                made[name] = call
+            case ast.Call(func=ast.Name(id="range"), args=[ast.Name(id=name)], keywords=[]):
+                ranges[name] += 1
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=0 | 1)]):
+                tests[name] += 1
+    read = _loads(whole)
+    return {
+        name: call
+        for name, call in made.items()
+        if stored[name] == 1 == ranges[name] and read[name] == 1 + tests[name] and all(stored[x] < 2 for x in _loads(call))
+    }
 
 
 def as_best(found: KeepsBest, name: str, loop: ast.stmt, ends: list[ast.stmt]) -> list[ast.stmt]:
@@ -170,8 +143,8 @@ def as_best(found: KeepsBest, name: str, loop: ast.stmt, ends: list[ast.stmt]) -
     seen: list[ast.stmt] = [ast.Expr(x.test) if isinstance(x, ast.If) and _end(x) else x for x in found.body]
     text = ast.unparse(ast.Module(seen, []))
     held = tuple_of(thunk(load(own)) for own in found.names)
-    count: ast.expr = ast.Constant(None) if found.count is None else thunk(found.count)
-    asked = ask("best_kept", load(step), ast.Constant(text), held, count)
+    count = [ast.Constant(None), ast.Constant(None)] if found.count is None else found.count.asked()
+    asked = ask("best_kept", load(step), ast.Constant(text), held, *count)
     targets = ast.Tuple([ast.Name(own, ast.Store()) for own in found.names], ast.Store())
     known: list[ast.stmt] = [ast.Assign([targets], load(name)), *ends]
     return [ast.fix_missing_locations(ast.copy_location(made, loop)), *if_known(name, asked, known, loop)]
@@ -189,26 +162,26 @@ def _says(ended: bool, names: tuple[str, ...]) -> ast.Return:
 # -- the largest of a list that is as long as a draw says --------------------------------------------------------------
 
 
-def largest_of(node: ast.Call) -> tuple[ast.expr, ast.expr] | None:
-    """max(value for _ in range(count)): the value and the count, which is the call of a generator."""
+def largest_of(node: ast.Call, counts: Mapping[str, ast.Call]) -> tuple[ast.expr, Count] | None:
+    """max(value for _ in range(count)): the value and the count."""
     match node:
         case ast.Call(func=ast.Name(id="max"), args=[ast.GeneratorExp() | ast.ListComp() as listed], keywords=[]):
             pass
         case _:
             return None
     match listed.generators:
-        case [ast.comprehension(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"), args=[count]), ifs=[])]:
+        case [ast.comprehension(target=ast.Name(id=name), iter=looped, ifs=[])]:
             inside = any(isinstance(x, _NOT_INSIDE) for x in ast.walk(listed.elt))
-            if isinstance(count, ast.Call) and not inside and not _loads(listed.elt)[name]:
-                return listed.elt, count
+            count = _count(looped, counts)
+            return None if count is None or inside or _loads(listed.elt)[name] else (listed.elt, count)
     return None
 
 
-def as_largest(found: tuple[ast.expr, ast.expr], as_written: ast.expr) -> ast.Call:
+def as_largest(found: tuple[ast.expr, Count], as_written: ast.expr) -> ast.Call:
     """The best of so many values, and what was written where that cannot be had."""
     value, count = found
     names = ast.arguments([], [ast.arg(f"{RUNTIME}_best")], None, [], [], None, [])
-    names_used = tuple_of((load("max"), load("range")))
     one = ask("larger", copy.deepcopy(value), load(f"{RUNTIME}_best"))
     step = ast.Lambda(names, tuple_of((ast.Constant(False), tuple_of((one,)))))
-    return ask("largest", step, ast.Constant(ast.unparse(value)), thunk(copy.deepcopy(count)), thunk(as_written), names_used)
+    names_used = tuple_of((load("max"), load("range")))
+    return ask("largest", step, ast.Constant(ast.unparse(value)), *count.asked(), thunk(as_written), names_used)

@@ -55,6 +55,10 @@ class BestOfRounds:
     ways: tuple[KeptWay, ...]
     none: float
 
+    def of_some(self) -> BestOfRounds:
+        """The same, where it is known that there is a round."""
+        return replace(self, none=0.0)
+
     def drawn(self, held: Kept) -> Kept:
         """What is kept."""
         if self.none and fresh(bernoulli_law(self.none)) == 1:
@@ -109,14 +113,6 @@ def best_of_rounds(step: Any, text: str, held: Kept, count: Callable[[], Any] | 
         found: BestOfRounds = answered(BestLoop(step, held, count, (step.__code__, getattr(count, "__code__", None), content)))
     except DpestError as error:  # more ways than are followed, or a condition that cannot be decided
         raise Unusual from error
-    return found
-
-
-def best_of_some(step: Any, text: str, count: Callable[[], Any]) -> BestOfRounds:
-    """The largest of a random number of values, of which there is at least one."""
-    found = best_of_rounds(step, text, (None,), count)
-    if found.none:
-        raise Unusual
     return found
 
 

@@ -25,11 +25,13 @@ def counted_steps(count: Any, step: int | float, more: int, *asked: Any) -> Any:
     return _one_draw(lambda: counting.counted_on(count, step, arrivals.steps_until(*asked) + more))
 
 
-def best_kept(step: Callable[..., Any], text: str, held: Sequence[Thunk], count: Thunk | None) -> Any:
-    """What a loop keeps that keeps the best of its rounds; None where it must be followed round by round."""
+def best_kept(step: Callable[..., Any], text: str, held: Sequence[Thunk], count: Thunk | None, many: Any) -> Any:
+    """What a loop keeps that keeps the best of its rounds, as many as were drawn; None where it must be followed."""
     before = tuple(unless_unbound(x) for x in held)
     found = _one_draw(lambda: kept_best.best_of_rounds(step, text, before, count))
-    return None if found is None else found.drawn(before)
+    if found is None or many is None:
+        return None if found is None else found.drawn(before)
+    return before if many == 0 else found.of_some().drawn(before)
 
 
 def larger(value: Any, best: Any) -> Any:
@@ -37,11 +39,15 @@ def larger(value: Any, best: Any) -> Any:
     return value if best is None or value > best else best
 
 
-def largest(step: Callable[..., Any], text: str, count: Thunk, as_written: Thunk, names: tuple[Any, Any]) -> Any:
+def largest(
+    step: Callable[..., Any], text: str, count: Thunk, many: Any, as_written: Thunk, names: tuple[Any, Any]
+) -> Any:
     """max(value for _ in range(count)) of as many values as a draw says."""
     own = names == (builtins.max, builtins.range)
-    found = _one_draw(lambda: kept_best.best_of_some(step, text, count)) if own else None
-    return as_written() if found is None else found.drawn(())[0]
+    found = _one_draw(lambda: kept_best.best_of_rounds(step, text, (None,), count)) if own else None
+    if found is None or (many is None and found.none) or (many is not None and many == 0):
+        return as_written()
+    return found.of_some().drawn(())[0]
 
 
 def _one_draw(count: Thunk) -> Any:

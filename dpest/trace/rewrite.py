@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterable
 
 from dpest.trace.arrivals import arrivals, as_one_draw
-from dpest.trace.best_forms import as_best, as_largest, count_drawn_in_place, keeps_best, largest_of
+from dpest.trace.best_forms import as_best, as_largest, drawn_counts, keeps_best, largest_of
 from dpest.trace.counting import as_climbed, as_counted, climbing, counting, read_outside
 from dpest.trace.counts_written import added_at, count_as_sum
 from dpest.trace.loop_forms import PlainLoops
@@ -197,6 +197,7 @@ class _Writer(_Comparisons):
         self.number = [0]
         self.fixed: frozenset[str] = frozenset()
         self.whole = copy.deepcopy(whole)
+        self.counts = drawn_counts(self.whole)
 
     def function(self, node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
         if isinstance(node, ast.Lambda):
@@ -209,7 +210,7 @@ class _Writer(_Comparisons):
 
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for x in count_drawn_in_place(statements, lambda x: read_outside(self.whole, x)):
+        for x in statements:
             done = self.visit(x)
             out += done if isinstance(done, list) else [done]
         return out
@@ -267,7 +268,7 @@ class _Writer(_Comparisons):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         count_as_sum(node)
-        listed = largest_of(copy.deepcopy(node))
+        listed = largest_of(copy.deepcopy(node), self.counts)
         self.generic_visit(node)
         done = _through_runtime(node)
         return done if listed is None else ast.copy_location(as_largest(listed, done), node)
@@ -308,7 +309,7 @@ class _Writer(_Comparisons):
         return node
 
     def _best(self, node: ast.While | ast.For) -> list[ast.stmt] | None:
-        found = keeps_best(copy.deepcopy(node), read_outside(self.whole, node))
+        found = keeps_best(copy.deepcopy(node), read_outside(self.whole, node), self.counts)
         if found is None or self.fixed & {*found.names}:
             return None
         name = self._new_name("best")

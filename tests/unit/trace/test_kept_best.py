@@ -210,6 +210,34 @@ def test_a_round_in_more_ways_than_are_followed_beside_a_loop_that_counts() -> N
     assert not is_read(mechanism)
 
 
+def test_what_is_returned_where_there_is_no_round() -> None:
+    """T = 0 has the same probability under both inputs; the best is as likely as E[T F^(T - 1)] says."""
+
+    def mechanism(xs: list[int], rng: np.random.Generator) -> Any:
+        mean = 4
+        rounds = rng.poisson(mean)
+        if rounds == 0:
+            return "nothing"
+        best, arg = -math.inf, None
+        for _ in range(rounds):
+            k = int(rng.integers(0, 3))
+            v = xs[k] + rng.laplace(0, 1)
+            if v > best:
+                best, arg = v, k
+        return arg
+
+    def largest(xs: list[int], rng: np.random.Generator) -> Any:
+        rounds = rng.poisson(4)
+        return None if rounds < 1 else max([sum(xs) + rng.laplace(0, 1) for _ in range(rounds)])
+
+    p, q = (Kept(list(map(float, xs)), LAPLACE, poisson) for xs in (SMALL, LARGE))
+    truth = max(abs(math.log(p.chance(k) / q.chance(k))) for k in range(3))
+    r = dpest.estimate(mechanism, (SMALL, LARGE), method="exact")
+    assert is_known(r, truth)
+    truth = largest_ratio(Kept([2.0], LAPLACE, poisson), Kept([3.0], LAPLACE, poisson), outputs=1)
+    assert is_known(dpest.estimate(largest, (SMALL, LARGE), method="exact"), truth, off=1e-6)
+
+
 def test_no_round_at_all() -> None:
     """The coin is tossed first: with probability 0.2 nothing is kept."""
 
@@ -331,6 +359,26 @@ def not_read() -> Iterator[Any]:
                 return best, len(seen)
 
     yield from (stops_at_a_good_one, three_rounds_at_most, another_noise_is_kept, by_a_margin, a_floor)
+    def a_count_that_is_released(xs: list[int], rng: np.random.Generator) -> Any:
+        best, rounds = -math.inf, rng.poisson(4)
+        for _ in range(rounds):
+            best = max(best, sum(xs) + rng.laplace(0, 1))
+        return best, rounds
+
+    def a_count_that_is_looked_at(xs: list[int], rng: np.random.Generator) -> Any:
+        best, rounds = -math.inf, rng.poisson(4)
+        for _ in range(rounds):
+            best = max(best, sum(xs) + rng.laplace(0, 1))
+        return best if rounds > 3 else None
+
+    def a_count_that_changes(xs: list[int], rng: np.random.Generator) -> Any:
+        best, rounds = -math.inf, rng.poisson(4)
+        rounds += 1
+        for _ in range(rounds):
+            best = max(best, sum(xs) + rng.laplace(0, 1))
+        return best
+
+    yield from (a_count_that_is_released, a_count_that_is_looked_at, a_count_that_changes)
     yield from (the_last_index, a_coin_that_knows_more, a_history)
 
 
