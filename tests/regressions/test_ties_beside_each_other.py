@@ -7,6 +7,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpest
@@ -37,3 +38,66 @@ def test_ties_that_the_program_rounds_apart(shown: Any) -> None:
     assert r.lower - 1e-12 <= loss <= r.upper + 1e-12
     assert found.lower - 1e-12 <= delta <= found.upper + 1e-12
     assert found.upper - found.lower < 1e-9
+
+
+def cut_off(k: Any, m: Any) -> Any:
+    return k, int((m / 10 + k / 10) * 10)
+
+
+def cut_off_alone(k: Any, m: Any) -> Any:
+    return int((m / 10 + k / 10) * 10)
+
+
+def rounded_down(k: Any, m: Any) -> Any:
+    return k, math.floor((m / 10 + k / 10) * 10)
+
+
+def without_a_rest(k: Any, m: Any) -> Any:
+    return k, (m / 10 + k / 10) * 10 // 1
+
+
+def nearest(k: Any, m: Any) -> Any:
+    return k, round((m / 10 + k / 10) * 10)
+
+
+def by_numpy(k: Any, m: Any) -> Any:
+    return k, np.trunc((m / 10 + k / 10) * 10)
+
+
+def of_a_type(k: Any, m: Any) -> Any:
+    return k, np.asarray([(m / 10 + k / 10) * 10]).astype(int)[0]
+
+
+def in_words(k: Any, m: Any) -> Any:
+    return k, "abcdefghijk"[int((m / 10 + k / 10) * 10)]
+
+
+def is_whole(k: Any, m: Any) -> Any:
+    return k, (m / 10 + k / 10) * 10 == int((m / 10 + k / 10) * 10)
+
+
+@pytest.mark.parametrize("size", [2, 5, 7])
+@pytest.mark.parametrize(
+    "shown", [cut_off, cut_off_alone, rounded_down, without_a_rest, nearest, by_numpy, of_a_type, in_words, is_whole]
+)
+def test_whole_in_rationals_and_not_in_doubles(shown: Any, size: int) -> None:
+    """(0.1 + 0.7) * 10 is 7.999...: int() gives 7. With many cases, sides and points are kept together."""
+
+    def mechanism(x: int, rng: np.random.Generator) -> Any:
+        return shown(int(rng.integers(0, size + x)), int(rng.integers(0, 3)))
+
+    laws: list[dict[Any, Fraction]] = [defaultdict(Fraction), defaultdict(Fraction)]
+    for x, law in enumerate(laws):
+        for k in range(size + x):
+            for m in range(3):
+                law[shown(k, m)] += Fraction(1, 3 * (size + x))
+    delta = max(float(sum(max(a[key] - b[key], 0) for key in {*a, *b})) for a, b in (laws, laws[::-1]))
+    r = dpest.estimate(mechanism, (0, 1), method="exact")
+    found = r.delta(0.0)
+    assert found.lower - 1e-12 <= delta <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-9
+    if all(laws[0][key] > 0 for key in laws[1]):
+        loss = max(abs(math.log(laws[0][key] / laws[1][key])) for key in laws[1])
+        assert r.lower - 1e-12 <= loss <= r.upper + 1e-12
+    else:
+        assert r.lower == math.inf

@@ -19,7 +19,7 @@ from dpest.errors import NoText
 from dpest.lang.dist import RUN, Dist
 from dpest.lang.generators.octets import from_bytes
 from dpest.lang.narrow import check_float
-from dpest.lang.nodes import All, Compare, Linear, Not, is_integral
+from dpest.lang.nodes import All, Compare, Linear, Not, is_integral, is_whole_as_written
 from dpest.lang.not_plain import TEXT
 from dpest.lang.plain_numbers import PlainFloat, PlainNumber, bare, marked
 from dpest.lang.spans import is_smooth, reach
@@ -113,11 +113,11 @@ def _whole(x: Dist) -> Any:
     if isinstance(x.node, Compare | Not | All):
         return _counted(x)
     low, high = reach(x.node)
-    together = is_integral(x.node) and getattr(RUN.get(), "together", False)  # a run that was to have fewer paths
+    together = is_whole_as_written(x.node) and getattr(RUN.get(), "together", False)  # a run that was to have fewer paths
     if high - low <= _FEW and not together:  # a path for each is less work than a value that stays open
         number = x._point()
         return math.trunc(x) if number is None else int(number)
-    return x if is_integral(x.node) else math.trunc(x)
+    return math.trunc(x)
 
 
 _FEW = 64  # values of an int(...) that are worth a path for each

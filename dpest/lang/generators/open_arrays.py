@@ -22,7 +22,7 @@ from dpest.lang.dist import Dist
 from dpest.lang.generators.conversions import CONVERSIONS
 from dpest.lang.generators.counts import BINCOUNT, bincount
 from dpest.lang.narrow import check_stored
-from dpest.lang.nodes import All, Compare, Not, is_integral
+from dpest.lang.nodes import All, Compare, Not, is_whole_as_written
 from dpest.lang.plain_numbers import PlainNumber, Truth, bare, on_own_numbers
 from dpest.lang.points import has_listed_points
 from dpest.lang.run import RUN
@@ -169,7 +169,7 @@ def _each(change: Callable[[Any], Any], x: Any) -> Any:
 def _all_whole(x: Any) -> bool:
     """Whether all elements are whole numbers as far as their kind tells."""
     items = _AS_ARRAY(_objects(x), dtype=object).ravel()
-    return all(is_integral(v.node) if isinstance(v, Dist) else isinstance(v, int | np.integer) for v in items)
+    return all(is_whole_as_written(v.node) if isinstance(v, Dist) else isinstance(v, int | np.integer) for v in items)
 
 
 def has_noise(x: Any) -> bool:
