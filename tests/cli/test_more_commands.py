@@ -229,7 +229,10 @@ def test_a_time_limit_is_a_positive_number(capsys: pytest.CaptureFixture[str]) -
 
 def test_an_interrupted_estimate_exits_with_130() -> None:
     options = ["LaplaceMechanism", "--method", "sampling", "--samples", "20000000000"]
-    command = [sys.executable, "-m", "dpest", "estimate", *options]
+    # A test run in the background inherits an ignored Ctrl-C, and so would what it starts.
+    start = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    run = "from dpest.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", f"{start}; {run}", "estimate", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "samples" in process.stderr.readline()  # the first sign of progress
