@@ -132,13 +132,19 @@ def _bound(sides: Sequence[Trace], reach: Reach) -> tuple[float, int] | None:
     return (upper, max(count, other)) if math.isfinite(upper) else None
 
 
+_NEAR = 1e-9  # relative: a bound that is further off than that is worth an alignment, which has no such slack
+
+
 def _compared(left: Trace, right: Trace) -> float:
     """The larger upper end of both directions; infinite where the engine does not reach."""
     try:
         found = aligned_comparison(left, right)
+        upper = max(found.forward.upper, found.backward.upper)
+        if upper - max(found.forward.value, found.backward.value) > _NEAR * max(1.0, upper):
+            upper = min(upper, max(alignments(left, right)().bound() or (math.inf,)))
     except DpestError:
         return math.inf
-    return max(found.forward.upper, found.backward.upper)
+    return upper
 
 
 def with_bound(result: Result, bound: Processed) -> Result:

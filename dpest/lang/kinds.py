@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dpest.lang.dist import Dist, truth, unwrap, wrap
 from dpest.lang.narrow import check_float, check_stored
-from dpest.lang.nodes import Where
+from dpest.lang.nodes import Where, is_whole_as_written
 from dpest.lang.plain_numbers import bare, marked
 
 _KINDS: dict[str, type] = {"i": int, "u": int, "f": float, "b": bool}  # by the kind of a type of NumPy's
@@ -40,7 +40,7 @@ def converted(kind: type, x: Dist) -> Any:
         return x
     if is_truth:
         return Dist(Where(x.node, 1, 0))
-    return math.trunc(x)
+    return x if is_whole_as_written(x.node) else math.trunc(x)
 
 
 def of_type(x: Any, dtype: Any) -> Any:

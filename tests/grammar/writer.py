@@ -74,7 +74,7 @@ class Writer:
             case 1:
                 return f"({a} - {self.other(a, depth - 1)})"
             case 2:
-                return f"({rng.choice(['2', '-1', '3', '0.5', '0.1'])} * {a})"
+                return f"({rng.choice(['2', '-1', '3', '0.5', '0.1', '10'])} * {a})"
             case 3:
                 return f"abs({a})"
             case 4:
@@ -113,7 +113,7 @@ class Writer:
         """A rounding of a value divided by a step."""
         if self.rng.random() < 0.15:
             return f"round({a}, {self.rng.choice([1, 1, 2])})"
-        name = self.rng.choice(["round", "math.floor", "math.ceil", "math.trunc", "d.floor", "d.ceil"])
+        name = self.rng.choice(["round", "math.floor", "math.ceil", "math.trunc", "int", "d.floor", "d.ceil"])
         return f"{name}({a} / {self.step()})"
 
     def step(self) -> str:

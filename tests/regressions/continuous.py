@@ -230,7 +230,8 @@ def heavy_tails() -> Iterator[Case]:
     for scale, bound, pair in [(1, 10**9, (0, 1)), (1, 20, (0, 1)), (2, 10**6, (0, -1)), (1, 10**12, (0.5, 1))]:
         run = partial(_cauchy_rounded, scale=scale, bound=bound)
         truth = partial(_rounded_cells, pair, scale, bound)
-        yield Case(f"round(clip(cauchy({scale}), {bound})), {pair}", run, pair, truth, refusal=Refusal.ALLOWED)
+        narrow = 1e-9 if bound < 1000 else None  # of more points than are listed, some give a lower end
+        yield Case(f"round(clip(cauchy({scale}), {bound})), {pair}", run, pair, truth, narrow, Refusal.ALLOWED)
 
 
 def _stepped(x: Any, d: Any, scale: Any, width: Any) -> Any:

@@ -117,7 +117,7 @@ def _whole(x: Dist) -> Any:
     if high - low <= _FEW and not together:  # a path for each is less work than a value that stays open
         number = x._point()
         return math.trunc(x) if number is None else int(number)
-    return math.trunc(x)
+    return x if is_whole_as_written(x.node) else math.trunc(x)
 
 
 _FEW = 64  # values of an int(...) that are worth a path for each
