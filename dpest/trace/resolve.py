@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any, assert_never
 
 from dpest.errors import ExactRefused
+from dpest.lang.extent import extent
 from dpest.lang.logic import truth
 from dpest.lang.nodes import (
     All,
@@ -365,16 +367,14 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     if not is_listed(value, ask):
         raise ExactRefused(f"{what} that does not have finitely many points")
     _pin(value, ask, became)
-    try:
+    missing = missing_draws(x, became)
+    with suppress(Undetermined):
+        if not missing or extent(x, became).exact:
+            return _computed(x, became)
+    became |= {id(d): point(d, ask) for d in missing if has_finitely_many_points(linear(d))}  # that cancel in rationals alone
+    with suppress(Undetermined):
         return _computed(x, became)
-    except Undetermined:  # a draw that cancels in rationals, and need not in the program's own arithmetic
-        for draw in missing_draws(x, became):
-            if has_finitely_many_points(linear(draw)):
-                became[id(draw)] = point(draw, ask)
-    try:
-        return _computed(x, became)
-    except Undetermined:  # zero times a value that nobody asked for
-        return _computed(value, became)
+    return _computed(value, became)  # zero times a value that nobody asked for
 
 
 def _computed(x: Any, became: Became) -> int | float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from fractions import Fraction
@@ -101,3 +102,35 @@ def test_whole_in_rationals_and_not_in_doubles(shown: Any, size: int) -> None:
         assert r.lower - 1e-12 <= loss <= r.upper + 1e-12
     else:
         assert r.lower == math.inf
+
+
+def one_less_both(a: list[Any]) -> Any:
+    return max(a) - (a[0] + a[1])
+
+
+def spread_less_sum(a: list[Any]) -> Any:
+    return np.ptp(a) - (a[0] + a[1]), a[0] > 0.1
+
+
+def first_beside_both(a: list[Any]) -> Any:
+    return (a[0] + a[1]) - a[0] if a[1] > 0.15 else 0.0
+
+
+@pytest.mark.parametrize("shown", [one_less_both, spread_less_sum, first_beside_both])
+@pytest.mark.parametrize("pair", [([1, 1], [1, 3]), ([1, 2], [2, 2]), ([0, 3], [1, 3])])
+def test_draws_that_cancel_in_rationals_and_not_in_doubles(shown: Any, pair: Any) -> None:
+    """0.3 - (0.2 + 0.3) is -0.2 or the double next to it, by what a[0] and a[1] are: outputs are the program's doubles."""
+
+    def mechanism(x: list[int]) -> Any:
+        return shown([k * 0.1 + 0.1 * dpest.bernoulli(0.25) for k in x])
+
+    laws: list[dict[Any, Fraction]] = [defaultdict(Fraction), defaultdict(Fraction)]
+    for x, law in zip(pair, laws, strict=True):
+        for bits in itertools.product((0, 1), repeat=2):
+            law[shown([k * 0.1 + 0.1 * bit for k, bit in zip(x, bits, strict=True)])] += Fraction(3 ** (2 - sum(bits)), 16)
+    alike = {*laws[0]} == {*laws[1]}
+    delta = max(float(sum(max(a[key] - b[key], 0) for key in {*a, *b})) for a, b in (laws, laws[::-1]))
+    r = dpest.estimate(mechanism, pair, method="exact")
+    found = r.delta(0.0)
+    assert found.lower - 1e-12 <= delta <= found.upper + 1e-12
+    assert (r.lower < math.inf) is alike
