@@ -15,6 +15,8 @@ from dpest.lang.nodes import NODES, Apply, ArgExtreme, Pick, Rounding, Where, is
 from dpest.lang.plain_numbers import PlainNumber, bare, marked
 from dpest.lang.run import on_plain_numbers, shown
 
+_SEQUENCES = (list, tuple, np.ndarray)
+
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
     """`yes` where the condition holds, else `no`; lists and arrays of one shape go element by element. Also `branch` and `mux`.
@@ -30,14 +32,14 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
         >>> print(f"{dpest.estimate(flip, (0, 1)):.6f}")
         1.098612
     """
-    if any(isinstance(x, np.ndarray) for x in (condition, yes, no)):
+    if isinstance(condition, np.ndarray) or isinstance(yes, np.ndarray) or isinstance(no, np.ndarray):
         parts = np.broadcast_arrays(*(np.asarray(x, dtype=object) for x in (condition, yes, no)))
         return _filled(parts[0].shape, [where(*xs) for xs in zip(*(p.ravel() for p in parts), strict=True)])
     if isinstance(yes, list | tuple) and isinstance(no, list | tuple):
         if len(yes) != len(no):
             raise InvalidInput(f"where(...) needs two sequences of one length, got {len(yes)} and {len(no)} values")
         chosen = truth(unwrap(condition))
-        if any(isinstance(x, list | tuple | np.ndarray) for x in (*yes, *no)):
+        if any(isinstance(x, _SEQUENCES) for x in (*yes, *no)):
             return type(yes)([where(condition, a, b) for a, b in zip(yes, no, strict=True)])
         if not is_node(chosen):
             return type(yes)(yes if chosen else no)

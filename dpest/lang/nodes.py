@@ -323,15 +323,18 @@ def ancestors(*roots: Any, without: Container[int] = ()) -> Iterator[Node]:
     stack = [r for r in roots if type(r) in _NODE_TYPES]
     while stack:
         node = stack.pop()
-        if id(node) in seen or id(node) in without:
+        key = id(node)
+        if key in seen or key in without:
             continue
-        seen.add(id(node))
+        seen.add(key)
         yield node
         stack += [c for c in _CHILDREN[type(node)](node) if type(c) in _NODE_TYPES]
 
 
 def draws_of(*roots: Any) -> list[Draw]:
     """The draws that the roots depend on, in no particular order."""
+    if not any(map(is_node, roots)):  # most parts of most outputs are constants
+        return []
     return [node for node in ancestors(*roots) if type(node) is Draw]
 
 

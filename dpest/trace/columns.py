@@ -61,6 +61,6 @@ def constant_key(x: Any) -> Any:
     """A constant leaf as it stands in a shape: equal constants are equal, NaN included; True is 1."""
     if isinstance(x, int) and abs(x) > _EXACT:
         return x
-    if isinstance(x, int | float):
+    if isinstance(x, (int, float)):
         return NAN_KEY if math.isnan(x) else float(x)
     return x

@@ -29,6 +29,7 @@ _ROUNDING = 1e-15
 
 _ExponentOfE = tuple[Rational, Rational, Rational]  # of e: so much for the draw, for t, and for 1
 _Exponentials = dict[_ExponentOfE, Rational]
+_ONE: _Exponentials = {(ZERO, ZERO, ZERO): ONE}
 _PowersOfE = dict[Rational, Rational]  # the sum of rationals times e to rationals
 _SumOfTerms = Mapping[tuple[Rational, int], _PowersOfE]  # by rate and power of t
 
@@ -42,7 +43,7 @@ def exponential_tail(f: Integral, ray: Ray) -> Tail | None:
     if f.scope != {ray.variable}:
         return None
     try:
-        found = _integrated(f, ray)
+        found = _over_strips(f, ray, _ordered_kinks(f, ray))
     except _NotExponential:
         return None
     with gmpy2.context(gmpy2.get_context(), precision=_BITS):
@@ -94,26 +95,57 @@ class FarRatio:
     error: float
 
 
-def far_ratio(p: Sequence[WeighedFactors], q: Sequence[WeighedFactors], ray: Ray) -> FarRatio | None:
-    """The ratio of two laws that are exponentials there; None for others, or where slower terms count from the start on.
+class FarLaws:
+    """Two laws on one side of a line, each a sum of weighed products of factors; what they are far out is worked out once."""
 
-    What is left far out is (a t + b) / (c t + d), which only rises or only falls: it lies between its value at the start and
-    its limit a / c.
-    """
-    start = gmpy2.mpfr(exact(ray.start))
-    try:
-        with gmpy2.context(gmpy2.get_context(), precision=_BITS):
-            sides = [_leading(_total(own, ray), start) for own in (p, q)]
-            one, two = (side for side in sides if side is not None)
-            if one.rate != two.rate or (one.slope > 0) != (two.slope > 0):
-                return None
-            here = gmpy2.log((one.slope * start + one.offset) / (two.slope * start + two.offset))
-            limit = gmpy2.log(one.slope / two.slope) if one.slope > 0 else here
-    except (_NotExponential, ValueError):
-        return None
-    low, high = sorted((float(here), float(limit)))
-    error = max(e for _, e, _ in (*p, *q)) + one.rest + two.rest + _ROUNDING * (8 + abs(low) + abs(high))
-    return FarRatio(float(limit), low, high, 2 * error)
+    def __init__(self, p: Sequence[WeighedFactors], q: Sequence[WeighedFactors]) -> None:
+        self._p, self._q = p, q
+        self._found: dict[int, _Terms] = {}  # the terms of integrals: they are the same from every start that is far enough
+
+    def ratio(self, ray: Ray) -> FarRatio | None:
+        """The ratio of the laws if they are exponentials there; None for others, or where slower terms count from the start on.
+
+        What is left far out is (a t + b) / (c t + d), which only rises or only falls: it lies between its value at the start and
+        its limit a / c.
+        """
+        start = gmpy2.mpfr(exact(ray.start))
+        try:
+            with gmpy2.context(gmpy2.get_context(), precision=_BITS):
+                sides = [_leading(self._total(own, ray), start) for own in (self._p, self._q)]
+                one, two = (side for side in sides if side is not None)
+                if one.rate != two.rate or (one.slope > 0) != (two.slope > 0):
+                    return None
+                here = gmpy2.log((one.slope * start + one.offset) / (two.slope * start + two.offset))
+                limit = gmpy2.log(one.slope / two.slope) if one.slope > 0 else here
+        except (_NotExponential, ValueError):
+            return None
+        low, high = sorted((float(here), float(limit)))
+        error = max(e for _, e, _ in (*self._p, *self._q)) + one.rest + two.rest + _ROUNDING * (8 + abs(low) + abs(high))
+        return FarRatio(float(limit), low, high, 2 * error)
+
+    def _total(self, own: Sequence[WeighedFactors], ray: Ray) -> _Terms:
+        """The sum of weighed products, as terms in t."""
+        out: _Terms = defaultdict(lambda: gmpy2.mpfr(0))
+        for log_weight, _, factors in own:
+            product: _Terms = {(ZERO, 0): gmpy2.exp(gmpy2.mpfr(log_weight))}
+            for f in factors:
+                more = self._integral(f, ray) if isinstance(f, Integral) and f.scope == {ray.variable} else _terms(f, ray)
+                pairs = [((q + r, k + m), c * d) for (q, k), c in product.items() for (r, m), d in more.items()]
+                product = defaultdict(lambda: gmpy2.mpfr(0))
+                for key, c in pairs:
+                    product[key] += c
+            for key, c in product.items():
+                out[key] += c
+        return out
+
+    def _integral(self, f: Integral, ray: Ray) -> _Terms:
+        lines = _ordered_kinks(f, ray)
+        if id(f) not in self._found:
+            values = {key: _value(c) for key, c in _over_strips(f, ray, lines).items() if c}
+            if any(v is None for v in values.values()):
+                raise _NotExponential
+            self._found[id(f)] = {key: v for key, v in values.items() if v is not None}
+        return self._found[id(f)]
 
 
 @dataclass(frozen=True)
@@ -142,32 +174,11 @@ def _leading(terms: _Terms, start: gmpy2.mpfr) -> _Leading | None:
     return _Leading(rate, slope, offset, float(rest)) if rest < _SLOW else None
 
 
-def _total(own: Sequence[WeighedFactors], ray: Ray) -> _Terms:
-    """The sum of weighed products, as terms in t."""
-    out: _Terms = defaultdict(lambda: gmpy2.mpfr(0))
-    for log_weight, _, factors in own:
-        product: _Terms = {(ZERO, 0): gmpy2.exp(gmpy2.mpfr(log_weight))}
-        for f in factors:
-            more = _terms(f, ray)
-            pairs = [((q + r, k + m), c * d) for (q, k), c in product.items() for (r, m), d in more.items()]
-            product = defaultdict(lambda: gmpy2.mpfr(0))
-            for key, c in pairs:
-                product[key] += c
-        for key, c in product.items():
-            out[key] += c
-    return out
-
-
 def _terms(f: Factor, ray: Ray) -> _Terms:
     if not f.scope:
         return {(ZERO, 0): gmpy2.exp(gmpy2.mpfr(float(f.log({})[0])))}
     if f.scope != {ray.variable}:
         raise _NotExponential
-    if isinstance(f, Integral):
-        values = {key: _value(c) for key, c in _integrated(f, ray).items() if c}
-        if any(v is None for v in values.values()):
-            raise _NotExponential
-        return {key: v for key, v in values.items() if v is not None}
     start = exact(ray.start)
     for k in f.kinks:
         slope, offset = ray.line(k)
@@ -195,14 +206,14 @@ class _Strip:
     inside: Mapping[int, Rational]
 
 
-def _integrated(f: Integral, ray: Ray) -> _SumOfTerms:
+def _over_strips(f: Integral, ray: Ray, lines: Sequence[OffsetAndSlope]) -> _SumOfTerms:
     out: dict[tuple[Rational, int], _PowersOfE] = defaultdict(lambda: defaultdict(lambda: ZERO))
-    for strip in _strips(f, ray):
+    for strip in _strips(f, ray, lines):
         if any(strip.inside[f.draw] < e.exactly(strip.inside) for e in f.lowers):
             continue
         if any(strip.inside[f.draw] > e.exactly(strip.inside) for e in f.uppers):
             continue
-        product: _Exponentials = {(ZERO, ZERO, ZERO): ONE}
+        product = _ONE
         for g in (Density(f.law, single(f.draw)), *f.factors):
             product = _times(product, _on_strip(g, strip, f.draw, ray))
         for (p, q, x), c in product.items():
@@ -214,8 +225,8 @@ def _integrated(f: Integral, ray: Ray) -> _SumOfTerms:
     return out
 
 
-def _strips(f: Integral, ray: Ray) -> Iterator[_Strip]:
-    """The strips between neighbouring kinks, which keep their order from the start on."""
+def _ordered_kinks(f: Integral, ray: Ray) -> list[OffsetAndSlope]:
+    """The lines at which the integrand has kinks, from low to high: they keep this order from the start on."""
     start = exact(ray.start)
     lines: set[OffsetAndSlope] = set()
     for k in f.surfaces:
@@ -229,9 +240,14 @@ def _strips(f: Integral, ray: Ray) -> Iterator[_Strip]:
     places = [a * start + b for a, b in order]
     if any(x > y for x, y in zip(places, places[1:], strict=False)):
         raise _NotExponential
-    t = start + 1  # where no two of them meet
+    return order
+
+
+def _strips(f: Integral, ray: Ray, lines: Sequence[OffsetAndSlope]) -> Iterator[_Strip]:
+    """The strips between neighbouring kinks."""
+    t = exact(ray.start) + 1  # where no two of them meet
     y = ray.origin + ray.side * t
-    for low, high in zip([None, *order], [*order, None], strict=True):
+    for low, high in zip([None, *lines], [*lines, None], strict=True):
         ends = [a * t + b for a, b in (x for x in (low, high) if x is not None)]
         inside = (sum(ends, ZERO) / len(ends) if ends else ZERO) + (0 if low and high else -1 if high else 1)
         yield _Strip(low, high, {f.draw: inside, ray.variable: y})
@@ -257,6 +273,8 @@ def _over(
 def _times(a: _Exponentials, b: _Exponentials) -> _Exponentials:
     if len(a) * len(b) > _MOST_TERMS:
         raise _NotExponential
+    if a == _ONE:
+        return b
     out: _Exponentials = defaultdict(lambda: ZERO)
     for (p, q, x), c in a.items():
         for (r, s, y), d in b.items():
@@ -270,7 +288,7 @@ def _times(a: _Exponentials, b: _Exponentials) -> _Exponentials:
 def _on_strip(g: Factor, strip: _Strip, draw: int, ray: Ray) -> _Exponentials:
     match g:
         case Indicator(bound=bound):
-            return _one() if bound.expression.exactly(strip.inside) > 0 else {}
+            return _ONE if bound.expression.exactly(strip.inside) > 0 else {}
         case Density(law=law, place=place):
             half, b = _shape(law)
             positive = place.exactly(strip.inside) > 0
@@ -283,8 +301,8 @@ def _on_strip(g: Factor, strip: _Strip, draw: int, ray: Ray) -> _Exponentials:
             if low is not None and high is not None and low.exactly(strip.inside) >= high.exactly(strip.inside):
                 return {}
             below = {} if low is None else _cdf(law, low, strip, draw, ray)
-            single_one = _plus(_one() if high is None else _cdf(law, high, strip, draw, ray), below, -ONE)
-            out = _one()
+            single_one = _plus(_ONE if high is None else _cdf(law, high, strip, draw, ray), below, -ONE)
+            out = _ONE
             for _ in range(power):
                 out = _times(out, single_one)
             return out
@@ -295,7 +313,7 @@ def _cdf(law: Law, e: Expr, strip: _Strip, draw: int, ray: Ray) -> _Exponentials
     """P(noise <= e)."""
     half, b = _shape(law)
     if e.exactly(strip.inside) > 0:
-        return _plus(_one(), {_exponent(e, draw, ray, -1 / b): half}, -ONE)
+        return _plus(_ONE, {_exponent(e, draw, ray, -1 / b): half}, -ONE)
     return {} if half == 1 else {_exponent(e, draw, ray, 1 / b): half}
 
 
@@ -312,10 +330,6 @@ def _shape(law: Law) -> tuple[Rational, Rational]:
 def _exponent(e: Expr, draw: int, ray: Ray, factor: Rational) -> _ExponentOfE:
     slope, offset = ray.line(e)
     return factor * e.coefficient(draw), factor * slope, factor * offset
-
-
-def _one() -> _Exponentials:
-    return {(ZERO, ZERO, ZERO): ONE}
 
 
 def _plus(a: _Exponentials, b: _Exponentials, factor: Rational) -> _Exponentials:

@@ -228,6 +228,8 @@ Bounded = TypeVar("Bounded", Loss, StratumLoss)
 
 def below(x: Bounded, bound: float) -> Bounded:
     """The loss under a proved bound, which is right in rationals: a lower end above it has rounding that it does not know of."""
+    if max(x.value, x.lower) <= x.upper <= bound:
+        return x
     upper = min(x.upper, bound)
     return replace(x, value=min(x.value, upper), lower=min(x.lower, upper), upper=upper)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpest.exact.inference.exponential_tails import far_ratio
+from dpest.exact.inference.exponential_tails import FarLaws
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
@@ -205,11 +205,11 @@ class _Line:
         """Takes the tail in from as near as it has settled, and says from where."""
         found: list[tuple[float, tuple[Far, Far]]] = []
         first, second = ([x for x, on in zip(own, active, strict=True) if on] for own, active in ((self.p, p), (self.q, q)))
+        laws = FarLaws(*([(x.log_weight, x.error, x.factors) for x in own] for own in (first, second)))
         for times in (*_NEARER, *_FARTHER):
             start = float(exact(float(end) + side * out * times) - end) * side  # as the float beyond which it holds
             ray = Ray(-1, side, end, start)
-            weighed = [[(x.log_weight, x.error, x.factors) for x in own] for own in (first, second)]
-            settled = far_ratio(weighed[0], weighed[1], ray)
+            settled = laws.ratio(ray)
             if settled is not None:
                 limit, error = settled.limit, settled.error
                 found = [(out * times, (Far(limit, error, settled.high + error), Far(-limit, error, -settled.low + error)))]

@@ -57,6 +57,9 @@ class Stratum:
     multiplicity: int = 1
 
 
+_DIVIDED = (Ratio, Spherical)
+
+
 def strata(
     left: list[Expansion], right: list[Expansion], positions: list[int], exchange: list[int], measures: Measures
 ) -> list[Stratum]:
@@ -75,7 +78,7 @@ def strata(
     apart = len(set(exchange)) == len(exchange)
     for shape, (p, q) in keyed.items():
         many = 1 if apart else _arrangements(shape, exchange)
-        if any(isinstance(x, Ratio | Spherical) for case in (*p, *q) for x in case.values):
+        if any(isinstance(x, _DIVIDED) for case in (*p, *q) for x in case.values):
             out.append(_ratio_stratum(shape, p, q, positions, many, measures))
             continue
         out.extend(_reduced_strata(shape, p, q, positions, many, measures))
@@ -85,7 +88,7 @@ def strata(
 def _shape(case: Expansion, lattice: set[int]) -> tuple[Any, ...]:
     out: list[Any] = []
     for i, x in enumerate(case.values):
-        if isinstance(x, Ratio | Spherical) or (isinstance(x, Affine) and x.continuous):
+        if (isinstance(x, Affine) and x.continuous) or isinstance(x, _DIVIDED):
             out.append((REAL,))
         elif i in lattice and _is_number(x):
             out.append((ANY,))

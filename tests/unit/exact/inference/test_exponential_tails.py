@@ -13,7 +13,7 @@ import pytest
 from scipy import integrate
 
 import dpest
-from dpest.exact.inference.exponential_tails import exponential_tail, far_ratio
+from dpest.exact.inference.exponential_tails import FarLaws, exponential_tail
 from dpest.exact.inference.expressions import Expr, expr, number, single
 from dpest.exact.inference.factors import Between, Bound, Density, Indicator, Integral
 from dpest.exact.inference.rays import Ray
@@ -184,7 +184,7 @@ def test_the_ratio_of_two_sums_lies_between_its_value_and_its_limit(seed: int) -
     other = [replace(f, factors=tuple(moved(g, rng.choice([0, 1])) for g in f.factors)) for f in one]
     sides = [[(math.log(rng.uniform(0.1, 1)), 0.0, (f,)) for f in side] for side in (one, other)]
     side = rng.choice([-1, 1])
-    found = far_ratio(sides[0], sides[1], Ray(Y, side, exact(0), 400.0))
+    found = FarLaws(sides[0], sides[1]).ratio(Ray(Y, side, exact(0), 400.0))
     if found is None:
         return
 
@@ -207,10 +207,10 @@ def moved(g: Any, by: int) -> Any:
 def test_laws_of_which_one_decays_more_slowly_have_no_such_ratio() -> None:
     slow, fast = ([(0.0, 0.0, (Density(Laplace(b), single(Y)),))] for b in (2.0, 1.0))
     ray = Ray(Y, 1, exact(0), 80.0)
-    assert far_ratio(slow, fast, ray) is None
-    assert far_ratio(slow, [*slow, *fast], ray) is not None
+    assert FarLaws(slow, fast).ratio(ray) is None
+    assert FarLaws(slow, [*slow, *fast]).ratio(ray) is not None
     near = Ray(Y, 1, exact(0), 5.0)
-    assert far_ratio(slow, [*slow, *fast], near) is None  # e^-2.5 of the faster one is left
+    assert FarLaws(slow, [*slow, *fast]).ratio(near) is None  # e^-2.5 of the faster one is left
 
 
 def test_the_last_of_two_clipped_gradient_steps_is_known_to_its_limit() -> None:
