@@ -70,8 +70,31 @@ def _distinct(rows: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
         low, high = float(column.min()), float(column.max())
         if high - low < len(column) and np.all(column == np.floor(column)):
             return np.arange(low, high + 1)[:, None], (column - low).astype(np.intp)
+        one, of_one = np.unique(column, return_inverse=True)  # numbers are sorted much faster than rows
+        return one[:, None], of_one
     found, of_row = np.unique(rows, axis=0, return_inverse=True)
     return found, of_row.ravel()
+
+
+class _Places:
+    """Rows of outputs, as the components see them: of points on a grid, those that differ in other coordinates only are one."""
+
+    def __init__(self, y: Floats) -> None:
+        self.y = y
+        self._distinct: dict[tuple[int, ...], tuple[Floats, npt.NDArray[np.intp]]] = {}
+
+    def log(self, measure: Measure, outputs: tuple[int, ...]) -> tuple[Floats, Floats]:
+        """ln of a measure of some coordinates at every row, and how far it may be off."""
+        if len(outputs) == self.y.shape[1] or len(self.y) <= _FEW_ROWS:
+            return measure.log(self._own(outputs))
+        if outputs not in self._distinct:
+            self._distinct[outputs] = _distinct(self._own(outputs))
+        rows, of_row = self._distinct[outputs]
+        logs, errors = measure.log(rows)
+        return logs[of_row], np.broadcast_to(errors, logs.shape)[of_row]
+
+    def _own(self, outputs: tuple[int, ...]) -> Floats:
+        return self.y[:, list(outputs)] if outputs else np.empty((len(self.y), 0))
 
 
 def _finite(sizes: Floats) -> Floats:
@@ -99,27 +122,18 @@ class BlockLaw:
         """ln of the density (or probability) at each row of y, and bounds on their relative errors."""
         if not self.cases:
             return np.full(y.shape[0], -np.inf), np.zeros(y.shape[0])
-        cases = [self._product(parts, count, y) for parts, count in self.cases]
+        places = _Places(y)
+        cases = [self._product(parts, count, places) for parts, count in self.cases]
         return cases[0] if len(cases) == 1 else _sum_of(cases)
 
-    def _product(self, parts: Parts, count: int, y: Floats) -> tuple[Floats, Floats]:
+    def _product(self, parts: Parts, count: int, places: _Places) -> tuple[Floats, Floats]:
         """One case: ln of the product of its components, and how far it may be off."""
-        total, error = np.full(y.shape[0], math.log(count)), np.zeros(y.shape[0])
+        total, error = np.full(len(places.y), math.log(count)), np.zeros(len(places.y))
         sizes = total
         for placed, times in parts:
-            logs, e = self._component(placed, y)
+            logs, e = places.log(self.measures.of(placed.component), placed.outputs)
             total, error, sizes = total + times * logs, error + times * e, sizes + times * np.abs(logs)
         return total, error if len(parts) < 2 else error + HALF_GRAIN * len(parts) * _finite(sizes)
-
-    def _component(self, placed: Placed, y: Floats) -> tuple[Floats, Floats]:
-        measure = self.measures.of(placed.component)
-        own = y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0))
-        if own.shape[1] == y.shape[1] or len(y) <= _FEW_ROWS:
-            return measure.log(own)
-        # Of points on a grid, those that differ in other coordinates only are one for this component.
-        rows, of_row = _distinct(own)
-        logs, errors = measure.log(rows)
-        return logs[of_row], np.broadcast_to(errors, logs.shape)[of_row]
 
     @cached_property
     def impossible(self) -> bool:
