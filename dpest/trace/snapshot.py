@@ -5,7 +5,6 @@ from __future__ import annotations
 import copyreg
 import gc
 import sys
-import sysconfig
 from abc import ABC
 from collections import defaultdict, deque
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import numpy as np
 from dpest.lang.dist import Dist
 from dpest.lang.generators.places import is_authors, names_in
 from dpest.lang.generators.standins import StandIn
+from dpest.lang.installed import is_installed
 from dpest.lang.nodes import Draw, Node, draws_of, is_integral, is_node
 from dpest.lang.plain import Undetermined, evaluate
 from dpest.lang.signature import signature, written_out
@@ -28,7 +28,6 @@ _TEXTS: tuple[type, ...] = (int, float, complex, str, bytes)  # of which a text 
 _EXACT = frozenset({bool, int, str, bytes, type(None)})
 _FIELDS = (*_TEXTS, list, dict, set, tuple, deque, type, partial, np.ndarray, Dist)  # what a class may count with, or keep
 _BARE = (object, ABC, Generic, Protocol)  # classes that give their objects nothing
-_INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
 _TABLES: tuple[Any, ...] = ({}, {}.values(), {}.items(), set())
 _OF_TABLES = tuple(type(iter(x)) for x in _TABLES)
 _SEQUENCES: tuple[Any, ...] = ([], (), range(0), range(2**64), "", "\u0100", b"", np.zeros(1), reversed([]))
@@ -99,6 +98,13 @@ def _reduced(x: Any) -> tuple[Any, ...]:
     return (_Same(parts[0]), *parts[1:]) if isinstance(parts, tuple) else (parts,)
 
 
+def _without_classes(part: Any) -> Any:
+    """What a value is made of, where a class (most often its own, by which it is made again) only says which one it is."""
+    if isinstance(part, type):
+        return _Same(part)
+    return tuple(map(_without_classes, part)) if type(part) is tuple else part
+
+
 def _is_value(kind: type) -> bool:
     """Whether objects of a class are values, such as dates and fractions: equal by content, and made to be keys."""
     own = {name for base in kind.__mro__[:-1] for name in vars(base) if vars(base)[name] is not None}
@@ -108,7 +114,7 @@ def _is_value(kind: type) -> bool:
 def _is_installed(kind: type) -> bool:
     """Whether a class comes with a library that is installed, as numbers of other libraries do."""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    return isinstance(file, str) and file.startswith(_INSTALLED)
+    return isinstance(file, str) and is_installed(file)
 
 
 def _text(x: Any) -> str:
@@ -230,7 +236,7 @@ class Snapshot:
             case MethodType():
                 return (MethodType, self.of(x.__func__), self.of(x.__self__))
         if _is_value(type(x)) and _is_installed(type(x)):  # its class, which may lead to the whole library, is a tool
-            return (type(x), tuple(map(self.of, _reduced(x))))
+            return (type(x), tuple(self.of(_without_classes(part)) for part in _reduced(x)))
         if _shows_all(type(x)):
             return (type(x), self.of(getattr(x, "__dict__", None)), self._in_slots(x), self._fields(type(x)))
         if not _is_value(type(x)):

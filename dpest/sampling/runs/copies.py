@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, MethodType, ModuleType
@@ -12,6 +11,7 @@ from typing import Any
 import cloudpickle
 
 from dpest.lang.generators.places import held_by
+from dpest.lang.installed import is_installed, is_standard
 
 _DEPTH = 4  # levels of objects inside objects: what a person would find by reading
 MOST_BYTES = 1 << 24  # larger ones (models, tables) take longer to copy than a check is worth
@@ -84,8 +84,7 @@ def _own_module(mechanism: Callable[..., Any]) -> ModuleType | None:
     file = getattr(module, "__file__", None)
     if module is None or file is None or name == "__main__" or name.split(".")[0] == "dpest":
         return None
-    installed = {sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return None if any(file.startswith(folder) for folder in installed if folder) else module
+    return None if is_installed(file) or is_standard(file) else module
 
 
 @contextmanager
