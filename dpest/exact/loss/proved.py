@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpest.exact.inference.exponential_tails import far_ratio
+from dpest.exact.inference.exponential_tails import FarRatio, far_ratio
 from dpest.exact.inference.expressions import Expr, expr
+from dpest.exact.inference.heavy_tails import heavy_ratio
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.cover import Cell, as_good_as, cover
@@ -211,10 +212,16 @@ class _Line:
             weighed = [[(x.log_weight, x.error, x.factors) for x in own] for own in (first, second)]
             settled = far_ratio(weighed[0], weighed[1], ray)
             if settled is not None:
-                limit, error = settled.limit, settled.error
-                found = [(out * times, (Far(limit, error, settled.high + error), Far(-limit, error, -settled.low + error)))]
+                found = [(out * times, _both_ways(settled))]
                 break
             if times < 1:
+                continue
+            carried = heavy_ratio(weighed[0], weighed[1], ray)
+            if carried is not None:
+                found.append((out * times, _both_ways(carried)))
+                if all(_settled(f, _NEARLY) or f.upper <= 0 for f in found[-1][1]):
+                    found = found[-1:]
+                    break
                 continue
             one, two = ([x.tail(ray) for x in own] for own in (first, second))
             ways = far(one, two, start), far(two, one, start)
@@ -278,6 +285,11 @@ class _Line:
                     known[on] |= np.isfinite(logs) & np.isfinite(errors)
             gone |= ~known
         return [(bool(a), bool(b)) for a, b in gone.reshape(-1, 2)]
+
+
+def _both_ways(found: FarRatio) -> tuple[Far, Far]:
+    limit, error = found.limit, found.error
+    return Far(limit, error, found.high + error), Far(-limit, error, -found.low + error)
 
 
 def _without_numbers(low: Rational, high: Rational) -> bool:

@@ -1,0 +1,55 @@
+"""Tails heavier than exponential ones: squares, powers and exponentials of noise, and products of two noisy values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from dpest.numerics.rationals import ONE, Rational, exact
+
+
+class Shape(Protocol):
+    """How a density falls far out, up to a factor: with a logarithm that is convex, and whose slope tends to zero."""
+
+    def log(self, distance: float) -> float:
+        """ln of the density, up to a constant."""
+
+
+@dataclass(frozen=True)
+class Stretched:
+    """distance^power * e^(-coefficient * distance^exponent), with an exponent below 1 and a negative power."""
+
+    power: Rational
+    coefficient: Rational
+    exponent: Rational
+
+    def log(self, distance: float) -> float:
+        """ln of the density, up to a constant."""
+        falls = float(self.coefficient) * distance ** float(self.exponent) if self.coefficient else 0.0
+        return float(self.power) * math.log(distance) - falls
+
+
+@dataclass(frozen=True)
+class HeavyTail:
+    """The density is e^constant * shape(distance) at all distances from zero beyond `start`, up to a relative error."""
+
+    shape: Shape
+    constant: float
+    start: float
+    error: float = 0.0
+
+
+def of_power(power: Rational, scale: float, offset: float, half: float) -> HeavyTail | None:
+    """The tail of (X + offset)^power, where the density of X is half * e^(-x / scale) / scale for positive x."""
+    if power <= 1:
+        return None
+    # x = w^(1 / power) - offset, whose slope is w^(1 / power - 1) / power
+    constant = math.log(half / scale / float(power)) + offset / scale
+    start = max(offset, 0.0) ** float(power)
+    return HeavyTail(Stretched(1 / power - 1, 1 / exact(scale), 1 / power), constant, start)
+
+
+def of_exponential(scale: float, offset: float, half: float) -> HeavyTail:
+    """The tail of e^(X + offset), where the density of X is half * e^(-x / scale) / scale for positive x."""
+    return HeavyTail(Stretched(-1 / exact(scale) - 1, 0 * ONE, ONE), math.log(half / scale) + offset / scale, math.exp(offset))
