@@ -2,7 +2,7 @@
 
 With h the shape of the value's density there, a law at z is a sum of A times the integral of W(u) h(z + k + u) du, where W is
 the noise. The logarithm of h is convex and its slope tends to zero, so that h(z + d) / h(z) lies between its value at the start
-and 1. Values nearer than half of z need noise of that size, of which there is less and less beside h(z).
+and 1. Values nearer than a quarter of z need noise of that size, of which there is less and less beside h(z).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpest.laws.law import Continuous
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import ONE, Rational
 
-_NEAR = 0.5  # of the distance: values beyond that share of it have the tail's shape
+_NEAR = 0.25  # of the distance: values beyond that share of it have the tail's shape
 _SMALL = -30.0  # ln of the share of nearer values from which on they count as small: e^-30 = 1e-13
 _ROUNDING = 1e-15
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpest.exact.inference.exponential_tails import FarRatio, far_ratio
+from dpest.exact.inference.exponential_tails import FarRatio, WeighedFactors, far_ratio
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.heavy_tails import heavy_ratio
 from dpest.exact.inference.rays import Ray
@@ -29,6 +29,8 @@ from dpest.numerics.rationals import ZERO, Rational, exact
 _OUT = 48.0  # scales beyond the last kink up to which branch and bound goes; e^-48 is beyond what a float adds to 1
 _FARTHER = (1, 16, 256, 4096, 65536)  # heavier tails come to their limits later: multiples that are tried in turn
 _NEARER = (0.25, 0.5)  # at which laws that are exponentials may have settled
+_AT_ONCE = (2.0**-10, *_NEARER)  # the same for laws that bend: a constant ratio takes them thousands of cells for each scale
+_BETWEEN = (1, 2, 4, 8)  # multiples at which heavier tails than exponential ones are tried before the next one
 _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
@@ -47,6 +49,9 @@ class LimitPlace:
 
     def way(self, way: int) -> Far:
         return (self.forward, self.backward)[way]
+
+
+_TailFrom = tuple[float, tuple[Far, Far]]  # how far from the last kink a tail begins, and what is known of it in both directions
 
 
 @dataclass(frozen=True)
@@ -204,9 +209,10 @@ class _Line:
 
     def _tails(self, end: Rational, side: int, out: float, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
         """Takes the tail in from as near as it has settled, and says from where."""
-        found: list[tuple[float, tuple[Far, Far]]] = []
+        found: list[_TailFrom] = []
         first, second = ([x for x, on in zip(own, active, strict=True) if on] for own, active in ((self.p, p), (self.q, q)))
-        for times in (*_NEARER, *_FARTHER):
+        bent = not all(x.concave for x in (*first, *second))
+        for times in (*(_AT_ONCE if bent else _NEARER), *_FARTHER):
             start = float(exact(float(end) + side * out * times) - end) * side  # as the float beyond which it holds
             ray = Ray(-1, side, end, start)
             weighed = [[(x.log_weight, x.error, x.factors) for x in own] for own in (first, second)]
@@ -214,26 +220,43 @@ class _Line:
             if settled is not None:
                 found = [(out * times, _both_ways(settled))]
                 break
-            if times < 1:
+            if times < 1 and not bent:
                 continue
-            carried = heavy_ratio(weighed[0], weighed[1], ray)
-            if carried is not None:
-                found.append((out * times, _both_ways(carried)))
-                if all(_settled(f, _NEARLY) or f.upper <= 0 for f in found[-1][1]):
-                    found = found[-1:]
-                    break
-                continue
+            if bent and times >= 1:
+                carried = self._carried(weighed, end, side, out * times)
+                if carried is not None:
+                    found.append(carried)
+                    if all(_settled(f, _NEARLY) or f.upper <= 0 for f in carried[1]):
+                        return self._from(carried, end, side, p, q)
+                    continue
             one, two = ([x.tail(ray) for x in own] for own in (first, second))
             ways = far(one, two, start), far(two, one, start)
+            if times < 1:
+                if all(_settled(f, _SETTLED) for f in ways):
+                    return self._from((out * times, ways), end, side, p, q)
+                continue
             found.append((out * times, ways))
             helpless = all(f.upper == math.inf for f in ways)
             if all(_settled(f, _SETTLED) for f in ways) or (helpless and (ways[0].limit is not None or times > 1)):
                 break
         ready = [x for x in found if all(_settled(f, _NEARLY) for f in x[1])]
         some = [x for x in found if any(f.upper < math.inf for f in x[1])][:_ENOUGH]
-        start, ways = (ready or some[::-1] or found)[0]
+        return self._from((ready or some[::-1] or found)[0], end, side, p, q)
+
+    def _from(self, tail: _TailFrom, end: Rational, side: int, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
+        """Takes the tail in, and says from where."""
+        start, ways = tail
         self.places.append(LimitPlace(side * math.inf, *ways, self._shown(p, q, float(end) + side * start)))
         return start
+
+    def _carried(self, weighed: Sequence[Sequence[WeighedFactors]], end: Rational, side: int, out: float) -> _TailFrom | None:
+        """The tail of values that outweigh the noise added to them, from as near as that is known to be so."""
+        for times in _BETWEEN:
+            start = float(exact(float(end) + side * out * times) - end) * side
+            carried = heavy_ratio(weighed[0], weighed[1], Ray(-1, side, end, start))
+            if carried is not None:
+                return out * times, _both_ways(carried)
+        return None
 
     def _shown(self, p: tuple[bool, ...], q: tuple[bool, ...], y: float) -> tuple[float, float]:
         return _total(self.p, p, y), _total(self.q, q, y)
