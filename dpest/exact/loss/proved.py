@@ -70,7 +70,11 @@ def proved(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays
     """
     p, q = pieces(block.left), pieces(block.right)
     if p is not None and q is not None and (p or q):
-        return _Line(p, q, block).answer(worth, most)
+        line = _Line(p, q, block)
+        answer = line.answer(worth, most)
+        if line.unsettled and not _closed(answer):
+            answer = _Line(p, q, block, settled=True).answer(worth, most)
+        return answer
     found = periodic(block)
     return None if found is None else _Line(found.p, found.q, block, found.window).answer(worth, most)
 
@@ -78,7 +82,7 @@ def proved(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays
 class _Line:
     """Both laws as pieces, and the cells between their kinks."""
 
-    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], block: Block, window: Rational | None = None) -> None:
+    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], block: Block, window: Rational | None = None, *, settled: bool = False) -> None:
         self.p, self.q = matched(list(p)), matched(list(q))
         scales = [x.scales for x in (*p, *q)]
         self.finest = min(s[0] for s in scales) if scales else 1.0
@@ -93,6 +97,8 @@ class _Line:
         self.rounding = self._rounding()
         self.places: list[LimitPlace] = []
         self.alone: list[Alone] = []
+        self.settled = settled  # whether tails are followed until they settle, though other outputs may show more
+        self.unsettled = False
 
     def _rounding(self) -> Rational:
         """How far kinks that coincide in the author's formula may lie apart in a law of several parts.
@@ -226,7 +232,9 @@ class _Line:
                 carried = self._carried(weighed, end, side, out * times)
                 if carried is not None:
                     found.append(carried)
-                    if all(_settled(f, _NEARLY) or f.upper <= 0 for f in carried[1]):
+                    open_ = not all(_settled(f, _NEARLY) or f.upper <= 0 for f in carried[1])
+                    self.unsettled |= open_
+                    if not (open_ and self.settled):
                         return self._from(carried, end, side, p, q)
                     continue
             one, two = ([x.tail(ray) for x in own] for own in (first, second))
@@ -308,6 +316,12 @@ class _Line:
                     known[on] |= np.isfinite(logs) & np.isfinite(errors)
             gone |= ~known
         return [(bool(a), bool(b)) for a, b in gone.reshape(-1, 2)]
+
+
+def _closed(found: BothWays) -> bool:
+    """Whether the larger loss is known well."""
+    upper, value = (max(getattr(x, name) for x in (found.forward, found.backward)) for name in ("upper", "value"))
+    return bool(upper - value <= _NEARLY * max(1.0, value))
 
 
 def _both_ways(found: FarRatio) -> tuple[Far, Far]:
