@@ -32,12 +32,17 @@ class Stretched:
 
 @dataclass(frozen=True)
 class HeavyTail:
-    """The density is e^constant * shape(distance) at all distances from zero beyond `start`, up to a relative error."""
+    """The density is e^constant * shape(distance) at all distances from zero beyond `start`, but for what is in its error."""
 
     shape: Shape
     constant: float
     start: float
-    error: float = 0.0
+    lengths: tuple[float, ...] = ()  # of terms that are missing: e^(-distance / length) * length / distance each, at most
+
+    def error(self, distance: float) -> float:
+        """The relative error from there on: it falls with the distance."""
+        here = self.shape.log(distance) if self.lengths else 0.0
+        return math.fsum(math.exp(min(-distance / x - math.log(distance / x) - here, 0.0)) for x in self.lengths)
 
 
 def of_power(power: Rational, scale: float, offset: float, half: float) -> HeavyTail | None:

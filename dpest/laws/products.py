@@ -28,9 +28,10 @@ from dpest.numerics.rationals import exact
 
 SMOOTH = (Laplace, Gaussian, Logistic)  # noise without ends, whose density is positive and bounded
 _ROOT = 5  # z^(1/5) has a density that vanishes at zero and has derivatives there, where that of z has a pole
-_FIRST = -300.0  # ln|z| at which tables begin: less than e^-290 of the mass lies below
+_FIRST = -40.0  # ln|z| in units of the scales at which tables begin: e^-39 of the mass lies below, where the pole is all there is
 _REACH = -3000.0  # ln of the mass that is left out of each factor
 _FAR = -745.0  # ln of the density beside the largest one at which tables end
+_NOTHING = -5000.0  # ln of the density beyond the ends of tables
 _EXACT = 1e-14  # the relative error from which on a tail is taken in its closed form
 
 
@@ -119,22 +120,28 @@ class RootOfProduct(Continuous):
     def log_density(self, x: npt.ArrayLike) -> Floats:
         x = np.asarray(x, float)
         with np.errstate(divide="ignore"):
-            t = _ROOT * np.log(np.abs(x))
+            t = np.maximum(_ROOT * np.log(np.abs(x)), _REACH)
         out = np.empty(x.shape)
         for side in (-1, 1):
             here = x <= 0 if side < 0 else x > 0
             if not np.any(here):
                 continue
-            z = np.maximum(t[here], _FIRST)
-            logs = self._table(side).log_density(z) - z
-            tail = self.tail(side)
-            if tail is not None:
-                assert isinstance(tail.shape, BesselShape)
-                size = np.exp(np.minimum(z, 700.0))
-                logs = np.where(size > tail.start, tail.constant + tail.shape.logs(np.maximum(size, tail.start)), logs)
+            logs = self._logs(side, t[here])
             out[here] = logs
+        return out + math.log(_ROOT) + (1 - 1 / _ROOT) * t
+
+    def _logs(self, side: int, t: Floats) -> Floats:
+        """ln of the density of the product at side * e^t."""
+        first = _begin(self.one, self.other)
+        z = np.maximum(t, first)
+        logs = self._table(side).log_density(z) - z
+        tail = self.tail(side)
+        if tail is not None:
+            logs = np.where(z > _closed_from(tail), _closed(tail, z), logs)
+        # Next to zero each of the two pairs of signs adds the product of both densities there for each unit of ln|z|.
+        pole = float(self.one.log_density(np.zeros(1))[0] + self.other.log_density(np.zeros(1))[0]) + math.log(2.0)
         with np.errstate(divide="ignore"):
-            return out + math.log(_ROOT) + (1 - 1 / _ROOT) * t
+            return np.where(t < first, np.logaddexp(logs, pole + np.log(first - np.minimum(t, first))), logs)
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
@@ -186,20 +193,33 @@ def noisy_product(one: NoisyFactor, other: NoisyFactor) -> NoisyProduct:
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
+def _begin(one: NoisyFactor, other: NoisyFactor) -> float:
+    """ln|z| from which on densities are tabulated."""
+    least = min([0.0, *(math.log(abs(f.offset) / f.scale) for f in (one, other) if f.offset)])
+    return math.log(one.scale * other.scale) + 2 * least + _FIRST
+
+
 @lru_cache(maxsize=64)
 def _table(one: NoisyFactor, other: NoisyFactor, side: int) -> Panels:
     """|z| times the density, as a function of ln|z|, on one side of zero."""
-    last = math.log(one.reach * other.reach)
+    first, last = _begin(one, other), math.log(one.reach * other.reach)
     meeting = one.offset * other.offset
     kinks = (math.log(abs(meeting)),) if meeting * side > 0 else ()
-    middle = math.log(one.scale * other.scale)
-    edges = [*np.arange(_FIRST, middle - 20.0, 5.0), *np.arange(middle - 20.0, last, 0.5), last, *kinks]
+    tail = _tail(one, other, side)
+    closed = last if tail is None else min(last, _closed_from(tail))
 
     def log_f(t: Floats) -> tuple[Floats, Floats]:
-        logs, error = _over_sizes(one, other, side, np.minimum(t, last + 1.0).ravel())
-        out = np.where(t.ravel() > last, -np.inf, logs + t.ravel())
-        return out.reshape(t.shape), error.reshape(t.shape)
+        flat = t.ravel()
+        # Beyond both ends there is next to nothing; that it goes on to fall makes a table as long as it takes.
+        out, error = _NOTHING - np.abs(flat), np.full(flat.shape, _EXACT)
+        near, far = (flat >= first - 1.0) & (flat <= closed), (flat > closed) & (flat <= last)
+        if near.any():
+            out[near], error[near] = _over_sizes(one, other, side, flat[near])
+        if tail is not None and far.any():
+            out[far] = _closed(tail, flat[far])
+        return (out + flat).reshape(t.shape), error.reshape(t.shape)
 
+    edges = [*np.arange(first, last, 1.0), last, closed, *kinks]
     return tabulate(log_f, np.unique(edges), kinks, 1.0, "a product of two noisy values", trusted=-_FAR)
 
 
@@ -234,19 +254,23 @@ def _tail(one: NoisyFactor, other: NoisyFactor, side: int) -> HeavyTail | None:
     tilt = one.offset / a + side * other.offset / b
     # The factors have the signs +, side or -, -side: each adds e^tilt or e^-tilt times the integral.
     constant = abs(tilt) + math.log1p(math.exp(-2 * abs(tilt))) - math.log(2 * a * b)
-    shape = BesselShape(a * b)
-    start = 16 * a * b
-    for _ in range(60):
-        logs = [_nearer(one, other, start), _nearer(other, one, start)]
-        if max(logs) - shape.log(start) < math.log(_EXACT):
-            return HeavyTail(shape, constant, start, _EXACT)
-        start *= 2
-    return None
+    # Between zero and its centre a factor is not what the integral takes it for: E_1(x) < e^-x / x is missing, with x the
+    # distance over one of these lengths. That falls the faster beside K_0 from the largest square of a length over a b on.
+    lengths = tuple(length for f, g in ((one, other), (other, one)) if (length := abs(f.offset) * g.scale))
+    start = max([a * b, *(length**2 / (a * b) for length in lengths)])
+    return HeavyTail(BesselShape(a * b), constant, start, lengths)
 
 
-def _nearer(one: NoisyFactor, other: NoisyFactor, z: float) -> float:
-    """ln of what the integral has where the first factor lies between zero and its centre: that of e^(-z / (u b)) / u."""
-    if not one.offset:
-        return -math.inf
-    x = z / (abs(one.offset) * other.scale)
-    return -x - math.log(x)  # E_1(x) < e^-x / x, which falls the faster beside K_0 the farther out
+@lru_cache(maxsize=64)
+def _closed_from(tail: HeavyTail) -> float:
+    """ln of the distance from which on the closed form is all that doubles can tell."""
+    distance = tail.start
+    while tail.error(distance) > _EXACT:
+        distance *= 1.25
+    return math.log(distance)
+
+
+def _closed(tail: HeavyTail, t: Floats) -> Floats:
+    """ln of the closed form at e^t."""
+    assert isinstance(tail.shape, BesselShape)
+    return tail.constant + tail.shape.logs(np.exp(np.minimum(t, 700.0)))

@@ -2,7 +2,7 @@
 
 With h the shape of the value's density there, a law at z is a sum of A times the integral of W(u) h(z + k + u) du, where W is
 the noise. The logarithm of h is convex and its slope tends to zero, so that h(z + d) / h(z) lies between its value at the start
-and 1. Values nearer than a quarter of z need noise of that size, of which there is less and less beside h(z).
+and 1. Values nearer than some share of z need noise of that size, of which there is less and less beside h(z).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dpest.laws.law import Continuous
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import ONE, Rational
 
-_NEAR = 0.25  # of the distance: values beyond that share of it have the tail's shape
-_SMALL = -30.0  # ln of the share of nearer values from which on they count as small: e^-30 = 1e-13
+_NEAR = (0.25, 0.5, 0.75, 0.9)  # of the distance: values beyond such a share of it have the tail's shape; the noise is the rest
+_SMALL = -16.0  # ln of the share of nearer values from which on a bound is worth anything: e^-16 = 1e-7, and much less farther out
 _ROUNDING = 1e-15
 
 
@@ -51,38 +51,60 @@ class _Term:
         return self.log_weight + self.tail.constant
 
 
-def heavy_ratio(p: Sequence[WeighedFactors], q: Sequence[WeighedFactors], ray: Ray) -> FarRatio | None:
-    """ln p - ln q from the start of a ray on; None where they are no such sums, or the start is too near."""
+@dataclass(frozen=True)
+class HeavyPair:
+    """Two laws that are such sums, with the same noise and one shape of the values' tails."""
+
+    one: tuple[_Term, ...]
+    two: tuple[_Term, ...]
+
+    def ratio(self, start: float) -> FarRatio | None:
+        """The log ratio from a start on; None where that is too near."""
+        shape, terms = self.one[0].tail.shape, (*self.one, *self.two)
+        first = min(x.ahead for x in terms)
+        far = float(terms[0].speed) * start + float(first)
+        found = []
+        for share in _NEAR:
+            near = share * far
+            if near > max(0.0, *(x.tail.start for x in terms)):
+                # Relative to the least distance each integral is smaller by this at the start, and by nothing in the limit.
+                there = [x.log_factor for x in terms]
+                here = [x.log_factor + shape.log(near + float(x.ahead - first)) - shape.log(near) for x in terms]
+                found.append(self._between(there, here, far, share))
+        return min((x for x in found if x is not None), key=lambda x: x.high - x.low, default=None)
+
+    def _between(self, there: list[float], here: list[float], far: float, share: float) -> FarRatio | None:
+        """The ratio from its limit and what it may be at the start."""
+        terms, count = (*self.one, *self.two), len(self.one)
+        (one, other), (least, below) = ((_total(x[:count]), _total(x[count:])) for x in (there, here))
+        nearer = _nearer(terms, far, share, min(least, below))
+        if nearer is None:
+            return None
+        shape = terms[0].tail.shape
+        rounding = _ROUNDING * (8 + max(map(abs, (*there, *here, shape.log(share * far)))))
+        slack = 2 * (nearer + max(x.tail.error(share * far) for x in terms))
+        error = 2 * (max(x.error for x in terms) + rounding)
+        return FarRatio(one - other, least - other - slack, one - below + slack, error)
+
+
+def heavy_pair(p: Sequence[WeighedFactors], q: Sequence[WeighedFactors], ray: Ray) -> HeavyPair | None:
+    """Both laws along a ray, wherever it starts; None where they are no such sums, or not alike."""
     found = [_term(x, ray) for x in (*p, *q)]
     terms = [x for x in found if x is not None]
     if len(terms) < len(found) or not p or not q or any(x.kind != terms[0].kind for x in terms):
         return None
-    shape, first = terms[0].tail.shape, min(x.ahead for x in terms)
-    far = float(terms[0].speed) * ray.start + float(first)
-    near = _NEAR * far
-    if near <= max(0.0, *(x.tail.start for x in terms)):
-        return None
-    # Relative to the least distance each integral is smaller by this factor at the start, and by nothing in the limit.
-    there = [x.log_factor for x in terms]
-    here = [x.log_factor + shape.log(near + float(x.ahead - first)) - shape.log(near) for x in terms]
-    (one, other), (least, below) = ((_total(x[: len(p)]), _total(x[len(p) :])) for x in (there, here))
-    nearer = _nearer(terms, far, min(least, below))
-    if nearer is None:
-        return None
-    rounding = _ROUNDING * (8 + max(map(abs, (*there, *here, shape.log(near)))))
-    error = 2 * (max(x.error + x.tail.error for x in terms) + nearer + rounding)
-    return FarRatio(one - other, least - other, one - below, error)
+    return HeavyPair(tuple(terms[: len(p)]), tuple(terms[len(p) :]))
 
 
 def _total(logs: Sequence[float]) -> float:
     return float(log_sum(np.array(logs)))
 
 
-def _nearer(terms: Sequence[_Term], far: float, least: float) -> float | None:
+def _nearer(terms: Sequence[_Term], far: float, near: float, least: float) -> float | None:
     """At most the share of nearer values, from the start on; None where it is not small, or not known to fall."""
     x = terms[0]
     noise, shape, width = x.noise, x.tail.shape, float(x.width)
-    away = (1 - _NEAR) * far * width  # the noise that they need at least
+    away = (1 - near) * far * width  # the noise that they need at least
     mode = noise.mode
     if mode is None or not noise.log_concave or -x.outwards * mode >= 0.9 * away:
         return None
@@ -90,8 +112,8 @@ def _nearer(terms: Sequence[_Term], far: float, least: float) -> float | None:
     if at == -math.inf:
         return 0.0
     # A concave logarithm falls at least as fast beyond a place as before it, and a convex one at most as fast.
-    falls = (before - at) / (0.1 * far) if before < math.inf else 0.0
-    if falls <= (shape.log(_NEAR * far) - shape.log(far)) / ((1 - _NEAR) * far):
+    falls = (before - at) / (0.1 * far)
+    if falls <= (shape.log(near * far) - shape.log(far)) / ((1 - near) * far):
         return None
     reach = noise.scale  # the integral of the noise and the shape is at least its part up to there
     ends = sorted((0.0, x.outwards * reach))
