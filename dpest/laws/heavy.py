@@ -8,8 +8,10 @@ from typing import Protocol
 
 from dpest.numerics.rationals import ONE, Rational, exact
 
+_LARGEST = 600.0  # ln of the largest distance at which a tail may begin, far within doubles
 
-class Shape(Protocol):
+
+class TailShape(Protocol):
     """How a density falls far out, up to a factor: with a logarithm that is convex, and whose slope tends to zero."""
 
     def log(self, distance: float) -> float:
@@ -34,7 +36,7 @@ class Stretched:
 class HeavyTail:
     """The density is e^constant * shape(distance) at all distances from zero beyond `start`, but for what is in its error."""
 
-    shape: Shape
+    shape: TailShape
     constant: float
     start: float
     lengths: tuple[float, ...] = ()  # of terms that are missing: e^(-distance / length) * length / distance each, at most
@@ -47,7 +49,7 @@ class HeavyTail:
 
 def of_power(power: Rational, scale: float, offset: float, half: float) -> HeavyTail | None:
     """The tail of (X + offset)^power, where the density of X is half * e^(-x / scale) / scale for positive x."""
-    if power <= 1:
+    if power <= 1 or float(power) * math.log(max(offset, 1.0)) > _LARGEST:
         return None
     # x = w^(1 / power) - offset, whose slope is w^(1 / power - 1) / power
     constant = math.log(half / scale / float(power)) + offset / scale
@@ -55,6 +57,8 @@ def of_power(power: Rational, scale: float, offset: float, half: float) -> Heavy
     return HeavyTail(Stretched(1 / power - 1, 1 / exact(scale), 1 / power), constant, start)
 
 
-def of_exponential(scale: float, offset: float, half: float) -> HeavyTail:
+def of_exponential(scale: float, offset: float, half: float) -> HeavyTail | None:
     """The tail of e^(X + offset), where the density of X is half * e^(-x / scale) / scale for positive x."""
+    if offset > _LARGEST:
+        return None
     return HeavyTail(Stretched(-1 / exact(scale) - 1, 0 * ONE, ONE), math.log(half / scale) + offset / scale, math.exp(offset))

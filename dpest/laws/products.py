@@ -55,7 +55,7 @@ class NoisyFactor:
 
     def log_density(self, x: Floats) -> Floats:
         """ln of its density."""
-        return self.law.log_density((x - self.offset) / self.factor) - math.log(abs(self.factor))
+        return np.asarray(self.law.log_density((x - self.offset) / self.factor) - math.log(abs(self.factor)))
 
     def turns(self, sign: int) -> list[float]:
         """ln of the sizes around which the density turns, on one side of zero."""
@@ -141,7 +141,7 @@ class RootOfProduct(Continuous):
         # Next to zero each of the two pairs of signs adds the product of both densities there for each unit of ln|z|.
         pole = float(self.one.log_density(np.zeros(1))[0] + self.other.log_density(np.zeros(1))[0]) + math.log(2.0)
         with np.errstate(divide="ignore"):
-            return np.where(t < first, np.logaddexp(logs, pole + np.log(first - np.minimum(t, first))), logs)
+            return np.asarray(np.where(t < first, np.logaddexp(logs, pole + np.log(first - np.minimum(t, first))), logs))
 
     def log_interval(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpest.exact.inference.exponential_tails import FarRatio, WeighedFactors
-from dpest.exact.inference.factors import Density, Integral
+from dpest.exact.inference.factors import Density, Indicator, Integral
 from dpest.exact.inference.rays import Ray
-from dpest.laws.heavy import HeavyTail, Shape
+from dpest.laws.heavy import HeavyTail, TailShape
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import ONE, Rational
 
 _NEAR = (0.25, 0.5, 0.75, 0.9)  # of the distance: values beyond such a share of it have the tail's shape; the noise is the rest
-_SMALL = -16.0  # ln of the share of nearer values from which on a bound is worth anything: e^-16 = 1e-7, and much less farther out
+_SMALL = -16.0  # ln of the share of nearer values from which on a bound is worth anything: e^-16 = 1e-7, less farther out
 _ROUNDING = 1e-15
 
 
@@ -41,7 +41,7 @@ class _Term:
     log_mass: float
 
     @property
-    def kind(self) -> tuple[Continuous, int, Rational, Rational, Shape]:
+    def kind(self) -> tuple[Continuous, int, Rational, Rational, TailShape]:
         """What two laws must have in common to be compared."""
         return self.noise, self.outwards, self.width, self.speed, self.tail.shape
 
@@ -125,7 +125,8 @@ def _nearer(terms: Sequence[_Term], far: float, near: float, least: float) -> fl
 def _term(weighed: WeighedFactors, ray: Ray) -> _Term | None:
     """A sum of two draws, one of which has the heavier tail, on the side to which the ray leads."""
     log_weight, error, factors = weighed
-    f = factors[0] if len(factors) == 1 else None
+    moving = [f for f in factors if not isinstance(f, Indicator)]  # beyond all kinks a condition on the output holds, or never
+    f = moving[0] if len(moving) == 1 else None
     g = f.factors[0] if isinstance(f, Integral) and len(f.factors) == 1 else None
     if not isinstance(f, Integral) or not isinstance(g, Density) or f.scope != {ray.variable}:
         return None

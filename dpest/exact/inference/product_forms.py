@@ -50,7 +50,9 @@ def _in_sums(path: Path) -> set[int]:
 def _noisy(node: Product) -> list[tuple[Law, int]] | None:
     """The law of the product of two values with noise of their own; None for other products."""
     one, other = _noisy_factor(node.left), _noisy_factor(node.right)
-    return None if one is None or other is None or draws_of(node.left) == draws_of(node.right) else [(noisy_product(one, other), 1)]
+    if one is None or other is None or draws_of(node.left) == draws_of(node.right):
+        return None
+    return [(noisy_product(one, other), 1)]
 
 
 def _noisy_factor(x: Any) -> NoisyFactor | None:

@@ -33,7 +33,7 @@ _OUT = 48.0  # scales beyond the last kink up to which branch and bound goes; e^
 _FARTHER = (1, 16, 256, 4096, 65536)  # heavier tails come to their limits later: multiples that are tried in turn
 _NEARER = (0.25, 0.5)  # at which laws that are exponentials may have settled
 _AT_ONCE = (2.0**-10, *_NEARER)  # the same for laws that bend: a constant ratio takes them thousands of cells for each scale
-_DOUBLINGS = 48  # steps by the root of 2 in which tails heavier than exponential ones are tried, from a quarter of the distance on
+_DOUBLINGS = 48  # steps by the root of 2 in which heavier tails than exponential ones are tried, beginning at a quarter
 _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
 _MOST_AGAIN = 50_000_000  # evaluations for a second look with farther tails: some ten seconds, after which the first one stands
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
@@ -94,7 +94,15 @@ def _on_line(p: Sequence[Piece], q: Sequence[Piece], block: Block, worth: Ends, 
 class _Line:
     """Both laws as pieces, and the cells between their kinks."""
 
-    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], block: Block, window: Rational | None = None, *, goal: float = math.inf) -> None:
+    def __init__(
+        self,
+        p: Sequence[Piece],
+        q: Sequence[Piece],
+        block: Block,
+        window: Rational | None = None,
+        *,
+        goal: float = math.inf,
+    ) -> None:
         self.p, self.q = matched(list(p)), matched(list(q))
         scales = [x.scales for x in (*p, *q)]
         self.finest = min(s[0] for s in scales) if scales else 1.0
