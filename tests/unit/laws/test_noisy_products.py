@@ -25,6 +25,7 @@ def log_density(one: NoisyFactor, other: NoisyFactor, z: float) -> float:
     """ln of the integral over the logarithm of the first factor's size."""
     total = 0.0
     for sign in (1, -1):
+
         def f(s: float, sign: int = sign) -> float:
             u = sign * math.exp(s)
             return math.exp(float(one.log_density(np.array(u))) + float(other.log_density(np.array(z / u))))
