@@ -47,7 +47,8 @@ def vanishings(traced: Trace) -> list[Vanishing]:
 
 
 def _found(path: Path) -> Iterator[Vanishing]:
-    value, functions = path.output.leaves[0], []
+    value: Any = path.output.leaves[0]
+    functions: list[Elementary] = []
     while isinstance(value, Function) and value.function != SQUARE:  # a rising or falling function: densities keep their ratio
         functions, value = [value.function, *functions], value.value
     whole = linear(value)
