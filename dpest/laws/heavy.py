@@ -12,7 +12,7 @@ _LARGEST = 600.0  # ln of the largest distance at which a tail may begin, far wi
 
 
 class TailShape(Protocol):
-    """How a density falls far out, up to a factor: with a logarithm that is convex, and whose slope tends to zero."""
+    """How a density falls far out, up to a factor. But for bells its logarithm is convex, with a slope that tends to zero."""
 
     def log(self, distance: float) -> float:
         """ln of the density, up to a constant."""
@@ -30,6 +30,18 @@ class Stretched:
         """ln of the density, up to a constant."""
         falls = float(self.coefficient) * distance ** float(self.exponent) if self.coefficient else 0.0
         return float(self.power) * math.log(distance) - falls
+
+
+@dataclass(frozen=True)
+class Bell:
+    """e^(-rate * distance + root * sqrt(distance)), up to smaller factors: squares and products of Gaussian noise."""
+
+    rate: float
+    root: float
+
+    def log(self, distance: float) -> float:
+        """ln of the density, up to what is small beside the root of the distance."""
+        return self.root * math.sqrt(distance) - self.rate * distance
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,11 @@ def of_power(power: Rational, scale: float, offset: float, half: float) -> Heavy
     constant = math.log(half / scale / float(power)) + offset / scale
     start = max(offset, 0.0) ** float(power)
     return HeavyTail(Stretched(1 / power - 1, 1 / exact(scale), 1 / power), constant, start)
+
+
+def of_bell(sigma: float, offset: float) -> HeavyTail:
+    """The tail of the square of a positive X + offset, with Gaussian X: -(root - offset)^2 / (2 sigma^2)."""
+    return HeavyTail(Bell(1 / (2 * sigma**2), offset / sigma**2), 0.0, math.inf)
 
 
 def of_exponential(scale: float, offset: float, half: float) -> HeavyTail | None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import special
 
 from dpest.laws.continuous import Gaussian, Laplace, Logistic
-from dpest.laws.heavy import HeavyTail
+from dpest.laws.heavy import Bell, HeavyTail
 from dpest.laws.images import Moved
 from dpest.laws.law import Continuous, Rng
 from dpest.laws.panels import Panels, tabulate
@@ -76,7 +76,7 @@ class BesselShape:
     def logs(self, distance: Floats) -> Floats:
         """The same at many places."""
         x = 2 * np.sqrt(distance / self.scale)
-        return np.log(special.k0e(x)) - x
+        return np.asarray(np.log(special.k0e(x)) - x)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class RootOfProduct(Continuous):
                 continue
             logs = self._logs(side, t[here])
             out[here] = logs
-        return out + math.log(_ROOT) + (1 - 1 / _ROOT) * t
+        return np.asarray(out + math.log(_ROOT) + (1 - 1 / _ROOT) * t)
 
     def _logs(self, side: int, t: Floats) -> Floats:
         """ln of the density of the product at side * e^t."""
@@ -136,7 +136,7 @@ class RootOfProduct(Continuous):
         z = np.maximum(t, first)
         logs = self._table(side).log_density(z) - z
         tail = self.tail(side)
-        if tail is not None:
+        if tail is not None and isinstance(tail.shape, BesselShape):
             logs = np.where(z > _closed_from(tail), _closed(tail, z), logs)
         # Next to zero each of the two pairs of signs adds the product of both densities there for each unit of ln|z|.
         pole = float(self.one.log_density(np.zeros(1))[0] + self.other.log_density(np.zeros(1))[0]) + math.log(2.0)
@@ -206,7 +206,7 @@ def _table(one: NoisyFactor, other: NoisyFactor, side: int) -> Panels:
     meeting = one.offset * other.offset
     kinks = (math.log(abs(meeting)),) if meeting * side > 0 else ()
     tail = _tail(one, other, side)
-    closed = last if tail is None else min(last, _closed_from(tail))
+    closed = last if tail is None or math.isinf(tail.start) else min(last, _closed_from(tail))
 
     def log_f(t: Floats) -> tuple[Floats, Floats]:
         flat = t.ravel()
@@ -247,11 +247,13 @@ def _over_sizes(one: NoisyFactor, other: NoisyFactor, side: int, t: Floats) -> t
 
 @lru_cache(maxsize=64)
 def _tail(one: NoisyFactor, other: NoisyFactor, side: int) -> HeavyTail | None:
-    """The density of side * z for z far out, where both factors have Laplace noise."""
-    if not isinstance(one.law, Laplace) or not isinstance(other.law, Laplace):
-        return None
+    """The density of side * z for z far out, where both factors have Laplace noise, or both Gaussian noise."""
     a, b = one.scale, other.scale
     tilt = one.offset / a + side * other.offset / b
+    if isinstance(one.law, Gaussian) and isinstance(other.law, Gaussian):  # largest where both are as far out, in their scales
+        return HeavyTail(Bell(1 / (a * b), abs(tilt) / math.sqrt(a * b)), 0.0, math.inf)
+    if not isinstance(one.law, Laplace) or not isinstance(other.law, Laplace):
+        return None
     # The factors have the signs +, side or -, -side: each adds e^tilt or e^-tilt times the integral.
     constant = abs(tilt) + math.log1p(math.exp(-2 * abs(tilt))) - math.log(2 * a * b)
     # Between zero and its centre a factor is not what the integral takes it for: E_1(x) < e^-x / x is missing, with x the

@@ -16,7 +16,7 @@ import numpy as np
 from dpest.exact.inference.exponential_tails import FarRatio, WeighedFactors
 from dpest.exact.inference.factors import Density, Indicator, Integral
 from dpest.exact.inference.rays import Ray
-from dpest.laws.heavy import HeavyTail, TailShape
+from dpest.laws.heavy import Bell, HeavyTail
 from dpest.laws.law import Continuous
 from dpest.numerics.logspace import log_sum
 from dpest.numerics.rationals import ONE, Rational
@@ -24,6 +24,7 @@ from dpest.numerics.rationals import ONE, Rational
 _NEAR = (0.25, 0.5, 0.75, 0.9)  # of the distance: values beyond such a share of it have the tail's shape; the noise is the rest
 _SMALL = -16.0  # ln of the share of nearer values from which on a bound is worth anything: e^-16 = 1e-7, less farther out
 _ROUNDING = 1e-15
+_APART = 1e-9  # relative: roots of the distance that are as near count as equal
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class _Term:
     log_mass: float
 
     @property
-    def kind(self) -> tuple[Continuous, int, Rational, Rational, TailShape]:
+    def kind(self) -> tuple[Continuous, int, Rational, Rational]:
         """What two laws must have in common to be compared."""
-        return self.noise, self.outwards, self.width, self.speed, self.tail.shape
+        return self.noise, self.outwards, self.width, self.speed
 
     @property
     def log_factor(self) -> float:
@@ -87,13 +88,34 @@ class HeavyPair:
         return FarRatio(one - other, least - other - slack, one - below + slack, error)
 
 
-def heavy_pair(p: Sequence[WeighedFactors], q: Sequence[WeighedFactors], ray: Ray) -> HeavyPair | None:
-    """Both laws along a ray, wherever it starts; None where they are no such sums, or not alike."""
+def heavy_pair(p: Sequence[WeighedFactors], q: Sequence[WeighedFactors], ray: Ray) -> HeavyPair | FarRatio | None:
+    """Both laws along a ray, wherever it starts, or their limit; None where they are no such sums, or not alike."""
     found = [_term(x, ray) for x in (*p, *q)]
     terms = [x for x in found if x is not None]
     if len(terms) < len(found) or not p or not q or any(x.kind != terms[0].kind for x in terms):
         return None
-    return HeavyPair(tuple(terms[: len(p)]), tuple(terms[len(p) :]))
+    one, two = tuple(terms[: len(p)]), tuple(terms[len(p) :])
+    if all(isinstance(x.tail.shape, Bell) for x in terms):
+        return _bells(one, two)
+    return HeavyPair(one, two) if all(x.tail.shape == terms[0].tail.shape for x in terms) else None
+
+
+def _bells(one: Sequence[_Term], two: Sequence[_Term]) -> FarRatio | None:
+    """An infinite limit, where squares or products of Gaussian noise fall at one rate and by different roots of the distance.
+
+    The noise must fall faster than they do; then the ratio is e^((a - b) sqrt(z)), up to factors that are small beside it.
+    """
+    leads = [max(t.tail.shape.root for t in own if isinstance(t.tail.shape, Bell)) for own in (one, two)]
+    rates = {t.tail.shape.rate for t in (*one, *two) if isinstance(t.tail.shape, Bell)}
+    term = one[0]
+    declared = term.noise.asymptote(-term.outwards)
+    rate = max(rates)
+    lighter = declared is not None and (declared.square > 0 or float(declared.rate * term.width) > rate * (1 + _APART))
+    alike = rate - min(rates) <= _ROUNDING * rate
+    if not lighter or not alike or math.isclose(*leads, rel_tol=_APART, abs_tol=_APART * math.sqrt(rate)):
+        return None
+    limit = math.copysign(math.inf, leads[0] - leads[1])
+    return FarRatio(limit, -math.inf, math.inf, 0.0)
 
 
 def _total(logs: Sequence[float]) -> float:

@@ -31,11 +31,12 @@ from dpest.trace.polar import half_turned
 def with_products(path: Path) -> Path:
     """The path with draws of their own in place of such products."""
     found: dict[int, tuple[Node, Linear]] = {}
-    in_sums = _in_sums(path)
     for node in path.nodes:
         laws = _form(node) if isinstance(node, Product) else _student(node) if isinstance(node, Quotient) else None
-        if laws is None and id(node) in in_sums and isinstance(node, Product):
+        if laws is None and isinstance(node, Product):
             laws = _noisy(node)
+            if laws is not None and id(node) not in _in_sums(path):
+                continue
         if laws is not None:
             found[id(node)] = node, Linear(tuple((Draw(law), ONE * sign) for law, sign in laws), ZERO)
     return with_values(path, found)

@@ -277,6 +277,8 @@ class _Line:
     def _carried(self, first: list[Piece], second: list[Piece], end: Rational, side: int, out: float) -> _TailFrom | None:
         """The tail of values that outweigh the noise added to them: from as near as it is known, or has settled."""
         pair = heavy_pair(_weighed(first), _weighed(second), Ray(-1, side, end, out))
+        if isinstance(pair, FarRatio):
+            return out, _both_ways(pair)
         found: _TailFrom | None = None
         for k in range(_DOUBLINGS if pair is not None else 0):
             start = float(exact(float(end) + side * out * 2.0 ** (k / 2 - 2)) - end) * side

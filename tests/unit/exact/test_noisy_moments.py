@@ -139,3 +139,18 @@ def test_a_covariance_with_a_floor() -> None:
     assert abs(zero[0] - zero[1]) <= found.upper * (1 + 1e-6)
     assert found.lower <= whole.upper * (1 + 1e-6)
     assert found.upper - found.lower < 1e-3
+
+
+def test_gaussian_noise_around_other_means_tells_everything() -> None:
+    """Far below zero a square, or a product, outweighs the noise added to it, and e^(m sqrt(-y) / s^2) tells the means."""
+
+    def gaussian_variance(data: Sequence[float], rng: np.random.Generator):
+        n = len(data)
+        return (sum(x * x for x in data) + rng.normal(0, 1)) / n - ((sum(data) + rng.normal(0, 1)) / n) ** 2
+
+    def gaussian_covariance(moments: Sequence[float], rng: np.random.Generator):
+        x, y, both = moments
+        return (both + rng.normal(0, 1)) - (x + rng.normal(0, 1)) * (y + rng.normal(0, 2))
+
+    assert dpest.estimate(gaussian_variance, ([0.2, 0.5, 0.9], [0.2, 0.5, 0.1]), method="exact").lower == math.inf
+    assert dpest.estimate(gaussian_covariance, ((1.0, 2.0, 3.0), (1.5, 2.0, 3.0)), method="exact").lower == math.inf
