@@ -24,6 +24,7 @@ _LONG_WORK = 500_000  # steps of an exact answer, some 5 s, after which no secon
 # Relative: such a bound is coarse and takes as long as the answer. At 1e-4 two sparse vectors side by side, whose bracket is 2e-4
 # wide, took half as long again without gain.
 _WIDE = 1e-2
+_HARDLY_KNOWN = 0.25  # the same from which on no work is too long: such a bracket is next to no answer
 METHODS = ("auto", "exact", "sampling", "both")
 
 
@@ -171,7 +172,8 @@ def _exactly(
             if shown is None:
                 raise
             return shown
-    if found.upper == math.inf or effort.work <= _LONG_WORK:
+    hardly_known = found.upper - found.lower > _HARDLY_KNOWN * max(1.0, found.lower)
+    if hardly_known or effort.work <= _LONG_WORK:
         found = _bounded(found, mechanism, pairs, params)
     line = over_all_inputs(mechanism, pairs, params, adjacency, found.epsilon)
     return found if line is None else replace(found, notes=(*found.notes, line))

@@ -20,7 +20,7 @@ from typing import Any
 from dpest.errors import DpestError, ExactRefused
 from dpest.exact.answer import aligned_comparison, check_cancelled, collector_paused, compared_again, pair_result
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
-from dpest.exact.inference.crossing import VanishingProduct, crossing
+from dpest.exact.inference.crossing import Vanishing, vanishings
 from dpest.exact.inference.paths import trace
 from dpest.exact.inference.separate import is_positive, settled_value
 from dpest.exact.loss.opened import affine_only
@@ -58,7 +58,7 @@ def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params:
                 again = compared_again(mechanism, pair, params)
                 compared = aligned_comparison(*with_atoms_only(*sides))
                 check_cancelled(sides, compared)
-                found.append(_with_limit(pair_result(pair, compared, again), *map(crossing, sides)))
+                found.append(_with_limit(pair_result(pair, compared, again), *map(vanishings, sides)))
         bound = data_processing_bound(mechanism, pairs, params)
         if bound is None or not all(p.lower <= u * (1 + _REACHED) for p, u in zip(found, bound.uppers, strict=True)):
             return None
@@ -87,17 +87,18 @@ def shown_by_atoms(mechanism: Callable[..., Any], pairs: Sequence[Pair], params:
     return None
 
 
-def _with_limit(shown: PairResult, left: VanishingProduct | None, right: VanishingProduct | None) -> PairResult:
-    """The loss next to where both factors of a product vanish, if it is the larger one."""
-    limit = left.against(right) if left is not None and right is not None else None
-    if left is None or right is None or limit is None or abs(limit) * (1 - _ROUNDING) <= shown.lower:
-        return shown
-    direction = Direction.LEFT if limit > 0 else Direction.RIGHT
-    logs = left.log_density, right.log_density
-    event = f"output next to {float(left.at):g}, where both factors vanish"
-    witness = Witness(shown.pair, direction, event, "density", *logs, limit=True, supremum=abs(limit))
-    lower = abs(limit) * (1 - _ROUNDING)
-    return replace(shown, epsilon=abs(limit), lower=lower, forward=limit, backward=-limit, witness=witness)
+def _with_limit(shown: PairResult, left: Sequence[Vanishing], right: Sequence[Vanishing]) -> PairResult:
+    """The loss next to a place where all that an output is made of vanishes, if it is the larger one."""
+    for one, other in itertools.product(left, right):
+        limit = one.against(other)
+        if limit is None or abs(limit) * (1 - _ROUNDING) <= shown.lower:
+            continue
+        direction = Direction.LEFT if limit > 0 else Direction.RIGHT
+        logs = one.log_density, other.log_density
+        witness = Witness(shown.pair, direction, one.event, "density", *logs, limit=True, supremum=abs(limit))
+        lower = abs(limit) * (1 - _ROUNDING)
+        shown = replace(shown, epsilon=abs(limit), lower=lower, forward=limit, backward=-limit, witness=witness)
+    return shown
 
 
 def with_atoms_only(left: Trace, right: Trace) -> tuple[Trace, Trace]:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from dpest.laws.asymptote import Asymptote, exponential
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
+from dpest.laws.heavy import HeavyTail, of_bell, of_exponential, of_power
 from dpest.laws.law import Continuous, Law, Rng
-from dpest.numerics.elementary import LOG, Elementary, Kind
+from dpest.numerics.elementary import LOG, SQUARE, Elementary, Kind
 from dpest.numerics.logspace import Floats, log_diff
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
 
@@ -236,6 +237,21 @@ class Moved(Continuous):
         if side > 0 or not logarithm or not plain or not self.law.support[0] <= self._domain[0] < self.law.support[1]:
             return None
         return exponential(-math.log(self.law.support[1] - self.law.support[0]), 1.0)
+
+    def heavy(self, side: int) -> HeavyTail | None:
+        """Squares, higher powers and exponentials of Laplace or exponential noise, and squares of Gaussian noise."""
+        if side > 0 and isinstance(self.law, Gaussian) and self.function == SQUARE:
+            return of_bell(self.law.sigma * abs(self.factor), self.offset)
+        half = 0.5 if isinstance(self.law, Laplace) else 1.0
+        if side < 0 or not isinstance(self.law, Laplace | Exponential) or (half == 1.0 and self.factor < 0):
+            return None
+        scale = self.law.scale * abs(self.factor)
+        match self.function.kind, self.function.parameter:
+            case Kind.POWER, power if power is not None:
+                return of_power(power, scale, self.offset, half)
+            case Kind.EXP, None:
+                return of_exponential(scale, self.offset, half)
+        return None
 
     def log_density(self, y: npt.ArrayLike) -> Floats:
         y = np.asarray(y, float)

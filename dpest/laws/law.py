@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.laws.asymptote import Asymptote
+from dpest.laws.heavy import HeavyTail
 from dpest.numerics.logspace import Floats, log_diff
 from dpest.numerics.rationals import Rational
 
@@ -154,6 +155,10 @@ class Continuous(Law):
 
     def asymptote(self, side: int) -> Asymptote | None:
         """How the density decays for x to +infinity (side 1) or -infinity (side -1); None where it is not declared."""
+        return None
+
+    def heavy(self, side: int) -> HeavyTail | None:
+        """The density's tail on that side where it is heavier than an exponential one; None where that is not declared."""
         return None
 
     def mass_asymptote(self, side: int) -> Asymptote | None:

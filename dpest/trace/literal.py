@@ -56,11 +56,6 @@ class Literal:
         return any(not d.law.discrete for d, _ in self.terms)
 
     @cached_property
-    def endless(self) -> bool:
-        """Whether a continuous draw without ends takes part: what is known of single draws hardly ever decides then."""
-        return any(not d.law.discrete and all(map(math.isinf, d.law.support)) for d, _ in self.terms)
-
-    @cached_property
     def by_support(self) -> bool | None:
         """Whether the draws' supports alone decide the inequality; None where they do not."""
         low, high = self._end(lower=True), self._end(lower=False)
@@ -119,11 +114,6 @@ class InputLiteral(Literal):
         return ((terms[0][0], name),), exact(1 if lead > 0 else 0), lead < 0
 
     @cached_property
-    def endless(self) -> bool:
-        """Whether a continuous draw without ends takes part: what is known of single draws hardly ever decides then."""
-        return any(not d.law.discrete and all(map(math.isinf, d.law.support)) for d, _ in self.terms)
-
-    @cached_property
     def by_support(self) -> bool | None:
         """Whether the ranges of the inputs alone decide the inequality; None where they do not."""
         low, high = self._end(lower=True), self._end(lower=False)
@@ -163,7 +153,7 @@ def implied(literal: Literal, bounds: Bounds) -> bool | None:
     direction, bound, flipped = literal.direction
     known = bounds.get(direction)
     if known is None:
-        return _by_single_draws(literal, bounds) if len(literal.terms) > 1 and not literal.endless else None
+        return _by_single_draws(literal, bounds) if len(literal.terms) > 1 else None
     low, high = ends(known)
     if flipped:
         low, high, bound = _minus(high), _minus(low), -bound

@@ -3,8 +3,8 @@
 X Y of two centred Gaussian draws is G - H with gamma draws of shape 1/2, since 4 X Y = (X + Y)^2 - (X - Y)^2; so is E cos(T) of
 an exponential draw and an angle over half turns, since cos(T) = cos(T/2)^2 - sin(T/2)^2. Two of either make Laplace noise.
 sqrt(2 E) X of an exponential and a Gaussian draw is Laplace noise by itself, and so is an exponential draw
-with a fair sign. X / sqrt(C / k) is Student's t where C is chi-square noise, and X / Y is Cauchy noise. All of it needs that
-nothing else uses the draws.
+with a fair sign. X / sqrt(C / k) is Student's t where C is chi-square noise, and X / Y is Cauchy noise. Any other product of two
+noisy values in a sum with more noise has a law that is tabulated. All of it needs that nothing else uses the draws.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dpest.lang.points import listed_points
 from dpest.lang.spans import is_absolute
 from dpest.laws.continuous import Exponential, Gaussian, Laplace
 from dpest.laws.law import Law
+from dpest.laws.products import SMOOTH, NoisyFactor, noisy_product
 from dpest.laws.scipy_law import ScipyContinuous, from_frozen
 from dpest.numerics.elementary import SQUARE, Kind
 from dpest.numerics.rationals import ONE, ZERO, Rational, exact
@@ -32,9 +33,35 @@ def with_products(path: Path) -> Path:
     found: dict[int, tuple[Node, Linear]] = {}
     for node in path.nodes:
         laws = _form(node) if isinstance(node, Product) else _student(node) if isinstance(node, Quotient) else None
+        if laws is None and isinstance(node, Product):
+            laws = _noisy(node)
+            if laws is not None and id(node) not in _in_sums(path):
+                continue
         if laws is not None:
             found[id(node)] = node, Linear(tuple((Draw(law), ONE * sign) for law, sign in laws), ZERO)
     return with_values(path, found)
+
+
+def _in_sums(path: Path) -> set[int]:
+    """The terms of sums in which another random value is a draw with a density: the sum has no pole."""
+    sums = [x for x in path.nodes if isinstance(x, Linear) and len(x.terms) > 1]
+    return {id(n) for x in sums if any(isinstance(d, Draw) and not d.law.discrete for d, _ in x.terms) for n, _ in x.terms}
+
+
+def _noisy(node: Product) -> list[tuple[Law, int]] | None:
+    """The law of the product of two values with noise of their own; None for other products."""
+    one, other = _noisy_factor(node.left), _noisy_factor(node.right)
+    if one is None or other is None or draws_of(node.left) == draws_of(node.right):
+        return None
+    return [(noisy_product(one, other), 1)]
+
+
+def _noisy_factor(x: Any) -> NoisyFactor | None:
+    value = linear(x)
+    draw, c = value.terms[0] if len(value.terms) == 1 else (None, ZERO)
+    if not isinstance(draw, Draw) or not isinstance(draw.law, SMOOTH):
+        return None
+    return NoisyFactor(draw.law, float(c), float(value.constant))
 
 
 def _form(node: Product) -> list[tuple[Law, int]] | None:

@@ -16,7 +16,9 @@ from functools import cached_property
 import numpy as np
 
 from dpest.laws.continuous import Gaussian, Laplace, Logistic
+from dpest.laws.images import Moved
 from dpest.laws.law import Continuous
+from dpest.numerics.elementary import Kind
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import RowNumbers, integrate, with_tails
 from dpest.numerics.rationals import Rational
@@ -38,6 +40,13 @@ class Which(Enum):
 
     MOST = "the largest"
     LEAST = "the smallest"
+
+
+def is_root(law: Continuous) -> bool:
+    """Whether it is the square root, or a higher one, of Laplace or logistic noise: it falls at least as fast as these."""
+    if not isinstance(law, Moved) or not isinstance(law.law, Laplace | Logistic) or law.function.kind is not Kind.POWER:
+        return False
+    return law.function.parameter is not None and 0 < law.function.parameter < 1
 
 
 @dataclass(frozen=True)
@@ -66,8 +75,7 @@ class BoundedDraw:
     @cached_property
     def turns(self) -> tuple[float, ...]:
         """Where the density is not smooth, turns, begins or ends."""
-        mode = self.law.mode
-        inner = (*self.law.kinks, *((mode,) if mode is not None else ()))
+        inner = (*self.law.kinks, *((self.law.mode,) if self.law.mode is not None else ()))
         return tuple(dict.fromkeys([*map(self.place, inner), *(e for e in (self.low, self.high) if math.isfinite(e))]))
 
     def ends_around(self, forced: Floats) -> tuple[Floats, Floats]:
@@ -89,9 +97,18 @@ class BoundedDraw:
 
     @cached_property
     def mode(self) -> float:
-        """Where the density is largest."""
+        """Where the density is largest; of a root, where that of the value is."""
+        if isinstance(self.law, Moved):
+            inner = self.law.law.mode
+            assert inner is not None
+            return self.place(float(np.clip(self.law.values(np.array(inner)), *self.law.support)))
         assert self.law.mode is not None
         return self.place(self.law.mode)
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is a root of noise: integrated over, but not solved for, since its logarithm need not be concave."""
+        return is_root(self.law)
 
     def log_at(self, x: Floats) -> Floats:
         """ln of the density, zero outside the bounds."""

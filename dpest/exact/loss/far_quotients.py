@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpest.exact.inference.ratio import BoundedDraw, Share
 from dpest.laws.continuous import Laplace
+from dpest.laws.images import Moved
 
 _ROUND = 1e-14  # what the weights of the cases may be off by beside their errors
 
@@ -49,7 +51,7 @@ def far_side(p: Sequence[Share], q: Sequence[Share], sign: int) -> FarSide | Non
     parts = [_part(a, b, sign) for a, b in pairs]
     if parts[0].low <= 0 or any(one.high > other.low for one, other in zip(parts, parts[1:], strict=False)):
         return None
-    slack = math.fsum(s.error for s in (*p, *q)) + _ROUND * (1 + math.fsum(abs(x.first) for x in parts))
+    slack = math.fsum(s.error + _law_error(s) for s in (*p, *q)) + _ROUND * (1 + math.fsum(abs(x.first) for x in parts))
     logs = [x for part in parts for x in (part.first, part.last)]
     rises = all(a <= b + slack for a, b in zip(logs, logs[1:], strict=False))
     if not rises and not all(a >= b - slack for a, b in zip(logs, logs[1:], strict=False)):
@@ -66,6 +68,10 @@ def _open(s: Share, sign: int) -> bool:
     return free and isinstance(s.top.law, Laplace)
 
 
+def _law_error(s: Share) -> float:
+    return s.bottom.law.error if isinstance(s.bottom, BoundedDraw) else 0.0
+
+
 def _bounds(s: Share) -> tuple[float, float]:
     return (s.bottom.low, s.bottom.high) if isinstance(s.bottom, BoundedDraw) else (float(s.bottom), float(s.bottom))
 
@@ -75,8 +81,16 @@ def _alike(a: Share, b: Share) -> bool:
     if _bounds(a) != _bounds(b) or a.top.scale != b.top.scale:
         return False
     if isinstance(a.bottom, BoundedDraw) and isinstance(b.bottom, BoundedDraw):
-        return a.bottom.law == b.bottom.law and a.bottom.factor == b.bottom.factor
+        return bool(_noise_of(a.bottom)[0] == _noise_of(b.bottom)[0])
     return not isinstance(a.bottom, BoundedDraw) and not isinstance(b.bottom, BoundedDraw)
+
+
+def _noise_of(x: BoundedDraw) -> tuple[Any, float]:
+    """All but the place of a value's noise, and its place; of a root, that of what the root is taken of."""
+    if not isinstance(x.law, Moved):
+        return (x.law, x.factor), float(x.offset)
+    side = 1 if x.factor > 0 else -1
+    return (x.law.law, x.law.factor, x.law.function, x.factor, x.offset), side * x.law.offset
 
 
 def _part(a: Share, b: Share, sign: int) -> _Part:
@@ -85,7 +99,7 @@ def _part(a: Share, b: Share, sign: int) -> _Part:
     if not isinstance(a.bottom, BoundedDraw) or not isinstance(b.bottom, BoundedDraw):
         return _Part(*_bounds(a), weight, weight)
     first = weight + _log_ratio(a.bottom, b.bottom, a.bottom.low)
-    moved = float(a.bottom.offset - b.bottom.offset)
+    moved = _noise_of(a.bottom)[1] - _noise_of(b.bottom)[1]
     if math.isfinite(a.bottom.high):
         return _Part(a.bottom.low, a.bottom.high, first, weight + _log_ratio(a.bottom, b.bottom, a.bottom.high))
     return _Part(a.bottom.low, a.bottom.high, first, first + math.copysign(math.inf, moved) if moved else first)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpest.exact.inference.exponential_tails import FarLaws
+from dpest.errors import BudgetExceeded
+from dpest.exact.inference.exponential_tails import FarLaws, FarRatio, WeighedFactors
 from dpest.exact.inference.expressions import Expr, expr
+from dpest.exact.inference.heavy_tails import heavy_pair
 from dpest.exact.inference.rays import Ray
 from dpest.exact.loss.blocks import Block
 from dpest.exact.loss.cover import Cell, as_good_as, cover
@@ -22,13 +25,17 @@ from dpest.exact.loss.far import Far, far
 from dpest.exact.loss.logs import ANY, OPEN_ENDED, BothWays, Ends, Logs, Sup, best
 from dpest.exact.loss.periodic import periodic
 from dpest.exact.loss.pieces import Piece, cell_edges, matched, pieces
+from dpest.numerics.effort import limited_effort
 from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.rationals import ZERO, Rational, exact
 
 _OUT = 48.0  # scales beyond the last kink up to which branch and bound goes; e^-48 is beyond what a float adds to 1
 _FARTHER = (1, 16, 256, 4096, 65536)  # heavier tails come to their limits later: multiples that are tried in turn
 _NEARER = (0.25, 0.5)  # at which laws that are exponentials may have settled
+_AT_ONCE = (2.0**-10, *_NEARER)  # the same for laws that bend: a constant ratio takes them thousands of cells for each scale
+_DOUBLINGS = 48  # steps by the root of 2 in which heavier tails than exponential ones are tried, beginning at a quarter
 _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
+_MOST_AGAIN = 50_000_000  # evaluations for a second look with farther tails: some ten seconds, after which the first one stands
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
 _JOINTS = 4.0  # units in the last place: two constants with two roundings each
@@ -48,6 +55,9 @@ class LimitPlace:
         return (self.forward, self.backward)[way]
 
 
+_TailFrom = tuple[float, tuple[Far, Far]]  # how far from the last kink a tail begins, and what is known of it in both directions
+
+
 @dataclass(frozen=True)
 class Alone:
     """A cell in which only one law is positive."""
@@ -64,15 +74,35 @@ def proved(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays
     """
     p, q = pieces(block.left), pieces(block.right)
     if p is not None and q is not None and (p or q):
-        return _Line(p, q, block).answer(worth, most)
+        return _on_line(p, q, block, worth, most)
     found = periodic(block)
     return None if found is None else _Line(found.p, found.q, block, found.window).answer(worth, most)
+
+
+def _on_line(p: Sequence[Piece], q: Sequence[Piece], block: Block, worth: Ends, most: Ends) -> BothWays:
+    """The losses with tails from as near as anything is known of them; where one may hold more, with it followed farther out."""
+    line = _Line(p, q, block)
+    found = line.answer(worth, most)
+    reached = max(found.forward.value, found.backward.value)
+    if not line.holds_more(reached):
+        return found
+    with suppress(BudgetExceeded), limited_effort(_MOST_AGAIN):
+        return _Line(p, q, block, goal=reached).answer(worth, most)
+    return found
 
 
 class _Line:
     """Both laws as pieces, and the cells between their kinks."""
 
-    def __init__(self, p: Sequence[Piece], q: Sequence[Piece], block: Block, window: Rational | None = None) -> None:
+    def __init__(
+        self,
+        p: Sequence[Piece],
+        q: Sequence[Piece],
+        block: Block,
+        window: Rational | None = None,
+        *,
+        goal: float = math.inf,
+    ) -> None:
         self.p, self.q = matched(list(p)), matched(list(q))
         scales = [x.scales for x in (*p, *q)]
         self.finest = min(s[0] for s in scales) if scales else 1.0
@@ -87,6 +117,8 @@ class _Line:
         self.rounding = self._rounding()
         self.places: list[LimitPlace] = []
         self.alone: list[Alone] = []
+        self.goal = goal  # tails are followed until they settle, or hold no more than that
+        self.unsettled: list[float] = []  # what tails that have not settled may hold
 
     def _rounding(self) -> Rational:
         """How far kinks that coincide in the author's formula may lie apart in a law of several parts.
@@ -115,6 +147,10 @@ class _Line:
         logs = logs.pick(usable)
         ways = [self._way(logs if way == 0 else logs.swapped(), way, uppers[way]) for way in (0, 1)]
         return BothWays(ways[0], ways[1])
+
+    def holds_more(self, reached: float) -> bool:
+        """Whether a tail that has not settled may hold more than was reached."""
+        return max(self.unsettled, default=-math.inf) > reached + _NEARLY * max(1.0, reached)
 
     def _fars(self, way: int) -> list[Far]:
         return [place.way(way) for place in self.places]
@@ -203,30 +239,59 @@ class _Line:
 
     def _tails(self, end: Rational, side: int, out: float, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
         """Takes the tail in from as near as it has settled, and says from where."""
-        found: list[tuple[float, tuple[Far, Far]]] = []
+        found: list[_TailFrom] = []
         first, second = ([x for x, on in zip(own, active, strict=True) if on] for own, active in ((self.p, p), (self.q, q)))
-        laws = FarLaws(*([(x.log_weight, x.error, x.factors) for x in own] for own in (first, second)))
-        for times in (*_NEARER, *_FARTHER):
+        bent = not all(x.concave for x in (*first, *second))
+        carried = self._carried(first, second, end, side, out) if bent else None
+        if carried is not None:
+            return self._from(carried, end, side, p, q)
+        laws = FarLaws(_weighed(first), _weighed(second))
+        for times in (*(_AT_ONCE if bent else _NEARER), *_FARTHER):
             start = float(exact(float(end) + side * out * times) - end) * side  # as the float beyond which it holds
             ray = Ray(-1, side, end, start)
             settled = laws.ratio(ray)
             if settled is not None:
-                limit, error = settled.limit, settled.error
-                found = [(out * times, (Far(limit, error, settled.high + error), Far(-limit, error, -settled.low + error)))]
+                found = [(out * times, _both_ways(settled))]
                 break
-            if times < 1:
+            if times < 1 and not bent:
                 continue
             one, two = ([x.tail(ray) for x in own] for own in (first, second))
             ways = far(one, two, start), far(two, one, start)
+            if times < 1:
+                if all(_settled(f, _SETTLED) for f in ways):
+                    return self._from((out * times, ways), end, side, p, q)
+                continue
             found.append((out * times, ways))
             helpless = all(f.upper == math.inf for f in ways)
             if all(_settled(f, _SETTLED) for f in ways) or (helpless and (ways[0].limit is not None or times > 1)):
                 break
         ready = [x for x in found if all(_settled(f, _NEARLY) for f in x[1])]
         some = [x for x in found if any(f.upper < math.inf for f in x[1])][:_ENOUGH]
-        start, ways = (ready or some[::-1] or found)[0]
+        return self._from((ready or some[::-1] or found)[0], end, side, p, q)
+
+    def _from(self, tail: _TailFrom, end: Rational, side: int, p: tuple[bool, ...], q: tuple[bool, ...]) -> float:
+        """Takes the tail in, and says from where."""
+        start, ways = tail
         self.places.append(LimitPlace(side * math.inf, *ways, self._shown(p, q, float(end) + side * start)))
         return start
+
+    def _carried(self, first: list[Piece], second: list[Piece], end: Rational, side: int, out: float) -> _TailFrom | None:
+        """The tail of values that outweigh the noise added to them: from as near as it is known, or has settled."""
+        pair = heavy_pair(_weighed(first), _weighed(second), Ray(-1, side, end, out))
+        if isinstance(pair, FarRatio):
+            return out, _both_ways(pair)
+        found: _TailFrom | None = None
+        for k in range(_DOUBLINGS if pair is not None else 0):
+            start = float(exact(float(end) + side * out * 2.0 ** (k / 2 - 2)) - end) * side
+            ratio = pair.ratio(start) if pair is not None else None
+            if ratio is None:
+                continue
+            found = start, _both_ways(ratio)
+            open_ = [f.upper for f in found[1] if not _settled(f, _NEARLY)]
+            if max(open_, default=-math.inf) <= max(0.0, self.goal):
+                self.unsettled += open_
+                break
+        return found
 
     def _shown(self, p: tuple[bool, ...], q: tuple[bool, ...], y: float) -> tuple[float, float]:
         return _total(self.p, p, y), _total(self.q, q, y)
@@ -278,6 +343,15 @@ class _Line:
                     known[on] |= np.isfinite(logs) & np.isfinite(errors)
             gone |= ~known
         return [(bool(a), bool(b)) for a, b in gone.reshape(-1, 2)]
+
+
+def _weighed(own: Sequence[Piece]) -> list[WeighedFactors]:
+    return [(x.log_weight, x.error, x.factors) for x in own]
+
+
+def _both_ways(found: FarRatio) -> tuple[Far, Far]:
+    limit, error = found.limit, found.error
+    return Far(limit, error, found.high + error), Far(-limit, error, -found.low + error)
 
 
 def _without_numbers(low: Rational, high: Rational) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,12 +13,12 @@ import numpy.typing as npt
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Expansion, Ratio
-from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed
+from dpest.exact.inference.ratio import BoundedDraw, Chart, QuotientSpan, Share, Which, density, enclosed, is_root
 from dpest.exact.inference.stars import condition_components
 from dpest.exact.loss.blocks import Block, IntegratedLaw, Measures
 from dpest.exact.loss.far_quotients import FarSide, far_side
 from dpest.exact.loss.logs import NOTHING, BothWays, Sup
-from dpest.lang.nodes import Draw, Linear
+from dpest.lang.nodes import Draw, Linear, scaled
 from dpest.laws.continuous import Laplace, Logistic
 from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous
@@ -25,6 +26,7 @@ from dpest.numerics.logspace import Floats, log_sum
 from dpest.numerics.rationals import ONE, ZERO, Rational
 from dpest.trace.literal import Literal
 
+_ROUNDED = 1e-15  # relative: a few roundings of a double
 _FIRST = 32  # intervals on each side of zero, in each chart
 _CLOSE = 2e-6  # relative: half of it takes 1.4 times as many intervals, and the maximum is smooth
 _LEAST = 2e-7  # what stays open of losses below a tenth, for which that many more intervals are needed
@@ -67,18 +69,42 @@ def ratio_sides(left: list[Expansion], right: list[Expansion], position: int, me
     if len(offsets) > 1:
         raise ExactRefused("a quotient of random values plus a number that differs from case to case")
     offset = next(iter(offsets), ZERO)
-    p, q = (tuple(_share(case, position, offset, measures) for case in cases) for cases in (left, right))
+    p, q = (
+        _with_floors([_share(case, position, offset, measures, _units(cases, position)) for case in cases])
+        for cases in (left, right)
+    )
     return RatioSide((), measures, p, offset), RatioSide((), measures, q, offset)
 
 
-def _share(case: Expansion, position: int, offset: Rational, measures: Measures) -> Share:
+def _with_floors(shares: Sequence[Share]) -> tuple[Share, ...]:
+    """The cases, with the root of a floor as one number: the case below it and the one above it round it in two ways."""
+    floors = [float(s.bottom) for s in shares if not isinstance(s.bottom, BoundedDraw)]
+    out = []
+    for s in shares:
+        if isinstance(s.bottom, BoundedDraw) and s.bottom.is_root:
+            low = next((k for k in floors if math.isclose(k, s.bottom.low, rel_tol=_ROUNDED)), s.bottom.low)
+            s = replace(s, bottom=replace(s.bottom, low=low))
+        out.append(s)
+    return tuple(out)
+
+
+def _units(cases: Sequence[Expansion], position: int) -> dict[Any, Rational]:
+    """How often the noise of a top is in it, where it is divided by another value."""
+    tops = [x.top for case in cases for x in (case.values[position],) if isinstance(x, Ratio) and len(x.top.terms) == 1]
+    return {top.terms[0][0]: top.terms[0][1] for top in tops}
+
+
+def _share(case: Expansion, position: int, offset: Rational, measures: Measures, units: Mapping[Any, Rational]) -> Share:
     value = case.values[position]
     if isinstance(value, Ratio):
         top, bottom = value.top, value.bottom
     else:
         assert isinstance(value, Affine)
         top, bottom = Linear(value.value.terms, value.value.constant - offset), Linear((), ONE)
-    above, below = _noise(top, case.literals), _noise(bottom, case.literals)
+        if len(top.terms) == 1 and top.terms[0][0] in units:  # as the same top over a number
+            by = units[top.terms[0][0]] / top.terms[0][1]
+            top, bottom = (scaled(top, by), Linear((), by)) if by > 0 else (top, bottom)
+    above, below = _noise(top, case.literals), _noise(bottom, case.literals, roots=True)
     used = [d for v in (top, bottom) for d, _ in v.terms]
     if above is None or len({id(d) for d in used}) < len(used):
         raise ExactRefused("a quotient of random values that share noise, or whose top has none")
@@ -113,13 +139,14 @@ def _range(
     return least, most
 
 
-def _noise(value: Linear, literals: tuple[Literal, ...]) -> BoundedDraw | None:
+def _noise(value: Linear, literals: tuple[Literal, ...], *, roots: bool = False) -> BoundedDraw | None:
     """A noisy value with the bounds that conditions set; None for a number."""
     if not value.terms:
         return None
     ((draw, c), *others) = value.terms
     law = draw.law if isinstance(draw, Draw) else None
-    if others or not isinstance(law, Continuous) or law.mode is None or not law.log_concave:
+    known = isinstance(law, Continuous) and law.mode is not None and law.log_concave
+    if others or not isinstance(law, Continuous) or not (known or (roots and is_root(law))):
         raise ExactRefused("a quotient of sums of several random values, or of noise that is not log-concave")
     low, high = -math.inf, math.inf
     for x in literals:
@@ -208,6 +235,10 @@ class _RatioSearch:
         self.unit = _unit(self.p + self.q)
         self.caps = np.array([_pairwise(self.p, self.q), _pairwise(self.q, self.p)])[:, None]
         self.far = [side for sign in (1, -1) if (side := far_side(self.p, self.q, sign)) is not None]
+        if any(isinstance(s.bottom, BoundedDraw) and s.bottom.is_root for s in self.p + self.q):
+            if len(self.far) < 2:
+                raise ExactRefused("a quotient by a root of a random value that is not bounded away from zero")
+            self.unit = max([self.unit, *(1 / abs(side.nearest) for side in self.far)])  # beyond, the ratio is monotone
         for side in self.far:
             self._reach(side)
 

@@ -102,6 +102,7 @@ def table(floor: float) -> Any:
         tail=lambda _: None,
         log_weight=0.0,
         error=0.0,
+        concave=True,
         factors=(Density(Gaussian(1.0), at(0.0)),),
     )
 

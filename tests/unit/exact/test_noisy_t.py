@@ -1,0 +1,66 @@
+"""t statistics: a noisy mean over the root of a noisy variance with a floor (oracle: an integral over the variance)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import dpest
+from dpest.errors import DpestError
+
+
+def t_statistic(moments: Sequence[float], rng: np.random.Generator, n: int = 3, floor: float = 0.1, b: float = 1.0):
+    mean, variance = moments
+    m = mean + rng.laplace(0, 1)
+    v = max(variance + rng.laplace(0, b), floor)
+    return m / math.sqrt(v / n)
+
+
+def _lap(x: float, b: float = 1.0) -> float:
+    return math.exp(-abs(x) / b) / (2 * b)
+
+
+def density(y: float, moments: Sequence[float], n: int, floor: float, b: float) -> float:
+    mean, variance = moments
+    below = math.exp((floor - variance) / b) / 2 if floor < variance else 1 - math.exp((variance - floor) / b) / 2
+    least = math.sqrt(floor / n)
+    turn = n * (mean / y) ** 2 if y else 0.0
+    centre = max(variance, floor)
+    points = sorted({floor, centre, max(turn, floor), centre + 4 * b, floor + 4, max(variance, 1) + 90 * b})
+
+    def over_variance(v: float) -> float:
+        root = math.sqrt(v / n)
+        return root * _lap(y * root - mean) * _lap(v - variance, b)
+
+    inside = sum(integrate.quad(over_variance, p, q, epsrel=1e-11)[0] for p, q in itertools.pairwise(points))
+    return float(below * least * _lap(y * least - mean) + inside)
+
+
+PAIRS = [
+    (((3.5 / 3, 0.389), (1.5, 0.1667)), 0.1, 1.0),
+    (((0.5, 1.0), (0.8, 1.4)), 0.1, 1.0),
+    (((0.5, 1.0), (0.8, 0.7)), 0.5, 0.3),
+    (((2.0, 5.0), (2.0, 5.4)), 1.0, 0.5),
+    (((-1.0, 0.05), (-0.6, 0.3)), 0.01, 0.2),
+]
+
+
+@pytest.mark.parametrize(("pair", "floor", "b"), PAIRS)
+def test_both_ends(pair, floor: float, b: float) -> None:
+    found = dpest.estimate(t_statistic, pair, method="exact", params={"floor": floor, "b": b})
+    places = [*np.linspace(-8, 8, 161), *(s * y for s in (1, -1) for y in (12.0, 20.0, 40.0, 80.0))]
+    shown = max(abs(math.log(density(y, pair[0], 3, floor, b) / density(y, pair[1], 3, floor, b))) for y in places)
+    assert shown <= found.upper * (1 + 1e-7)
+    assert found.lower <= found.upper <= found.lower + 1e-5
+    assert found.lower - shown <= 0.02 * shown
+
+
+def test_a_floor_of_zero_is_not_answered_wrongly() -> None:
+    """Next to a variance of zero quotients grow beyond all bounds, and nothing is declared of them."""
+    with pytest.raises(DpestError):
+        dpest.estimate(t_statistic, ((0.5, 1.0), (0.8, 1.4)), method="exact", params={"floor": 0.0})
