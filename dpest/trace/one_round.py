@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from dpest.lang.dist import Dist, wrap
+from dpest.lang.generators.places import is_authors
 from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import Draw, draws_of
 from dpest.lang.plain import evaluate
@@ -52,12 +53,44 @@ class RoundWay:
 
 def changes_nothing(step: FunctionType, text: str) -> bool:
     """Whether a round changes nothing but its own variables."""
-    free = {name: held_in(cell) for name, cell in zip(step.__code__.co_freevars, step.__closure__ or (), strict=True)}
+    held = {name: held_in(cell) for name, cell in zip(step.__code__.co_freevars, step.__closure__ or (), strict=True)}
+    read = _Attributes(held)
+    tree, free = read.visit(ast.parse(text)), read.free
     called = {name: x for name, x in free.items() if isinstance(x, FunctionType | ModuleType)}
     local = frozenset({*step.__code__.co_varnames, *step.__code__.co_cellvars, *free} - {*called})
     generators = frozenset(name for name, x in free.items() if isinstance(x, StandIn))
     scope = Scope({**step.__globals__, **called}, local, frozenset(), generators)
-    return keep_to_themselves(ast.parse(text).body, scope)
+    used = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name)}
+    return not any(is_an_object(x) for name, x in free.items() if name in used) and keep_to_themselves(tree.body, scope)
+
+
+class _Attributes(ast.NodeTransformer):
+    """Attributes of the author's objects as free names with their values: `self.stop` is one, `self.draw()` is none."""
+
+    def __init__(self, free: Mapping[str, Any]) -> None:
+        self.free = dict(free)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Load()) if is_an_object(self.free.get(name)):
+                self.free[f"{name}.{attr}"] = _attribute(self.free[name], attr)
+                return ast.Name(f"{name}.{attr}", ast.Load())
+        return node
+
+
+def is_an_object(x: Any) -> bool:
+    """Whether a value is an instance of a class of the author's."""
+    return is_authors(type(x)) and not isinstance(x, StandIn)
+
+
+def _attribute(x: Any, attr: str) -> Any:
+    """The value of an attribute that is kept in an object, and by no code."""
+    kind = type(x)
+    worked_out = kind.__getattribute__ is not object.__getattribute__ or hasattr(getattr(kind, attr, None), "__get__")
+    if worked_out or attr not in (own := getattr(x, "__dict__", {})):
+        raise Unusual
+    return own[attr]
 
 
 def held_in(cell: CellType) -> Any:
