@@ -43,6 +43,7 @@ from dpest.trace.one_round import (
     held_in,
     is_an_object,
     mapped,
+    noise_of,
 )
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import UNBOUND, Unusual, same_output
@@ -258,7 +259,7 @@ class _Comparison:
 
 def _against(asked: _Asked, ways: Sequence[RoundWay], i: int) -> list[_Comparison]:
     """Each way of a round where another one was kept before: when it replaces that."""
-    old = {id(d): (d, Draw(d.law)) for x in ways[i].flat.leaves if is_node(x) for d in draws_of(x)}
+    old = {id(d): (d, Draw(d.law)) for x in ways[i].flat.leaves if is_node(x) for d in noise_of(x)}
     held = mapped(ways[i].kept, lambda x: substituted(x, {k: new for k, (_, new) in old.items()}))
     before = flat(held)
     asked_first, going = _going(followed(asked.step, held, asked.table), asked.stop, before)
@@ -316,7 +317,7 @@ def _scores(against: Sequence[Sequence[_Comparison]], ways: Sequence[RoundWay]) 
                 raise Unusual
     for way, score in zip(ways, scores, strict=True):
         seen = {id(d) for x in way.literals for d, _ in x.terms}
-        drawn = {id(d) for x in way.flat.leaves if is_node(x) for d in draws_of(x)}
+        drawn = {id(d) for x in way.flat.leaves if is_node(x) for d in noise_of(x)}
         if id(score.noise) in seen or drawn - {id(score.noise)} or not is_of_a_score(score.noise.law):
             raise Unusual
     return scores

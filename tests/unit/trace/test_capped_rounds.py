@@ -231,3 +231,66 @@ def test_what_is_nearly_of_the_form_is_followed_as_it_is(mechanism: Any) -> None
 
 def test_what_is_of_the_form_is_read() -> None:
     assert all(is_read(f, SCORES) for f in (kept_both, of_a_class, asks_first))
+
+
+def laplace_by_hand(b: float) -> float:
+    u = random.random() - 0.5
+    return -b * math.copysign(1, u) * math.log(1 - 2 * abs(u))
+
+
+def kept_both_by_hand(scores: list[int]) -> Any:
+    best, arg = -math.inf, None
+    for _ in range(CAP):
+        i = random.randrange(len(scores))
+        s = scores[i] + laplace_by_hand(2)
+        if s > best:
+            best, arg = s, i
+        if random.random() < STOP:
+            break
+    return arg, best
+
+
+def largest_by_hand(x: int, rng: np.random.Generator) -> bool:
+    """Exponential noise of a uniform number."""
+    best = -math.inf
+    while True:
+        s = x - 2.0 * math.log(rng.random())
+        if s > best:
+            best = s
+        if rng.random() < STOP:
+            return best >= 7
+
+
+def test_noise_that_is_made_by_hand_in_each_round() -> None:
+    r, truth = dpest.estimate(kept_both_by_hand, (SCORES, OTHERS), method="exact"), largest_ratio()
+    assert truth - 1e-9 <= r.upper
+    assert r.lower <= truth + 1e-6
+    assert r.upper - r.lower < 1e-4
+
+
+def test_one_sided_noise_that_is_made_by_hand() -> None:
+    """P(best < 7) = G(F(7 - x)) with G(u) = p u / (1 - q u)."""
+
+    def beyond(x: int) -> float:
+        below = 1 - math.exp(-(7 - x) / 2)
+        return 1 - STOP * below / (1 - (1 - STOP) * below)
+
+    ratios = beyond(3) / beyond(4), (1 - beyond(3)) / (1 - beyond(4))
+    r = dpest.estimate(largest_by_hand, (3, 4), method="exact")
+    truth = max(abs(math.log(x)) for x in ratios)
+    assert r.lower - 1e-9 <= truth <= r.upper + 1e-9
+    assert r.upper - r.lower < 1e-9
+
+
+def test_noise_that_is_used_in_two_forms_is_followed_as_it_is() -> None:
+    def two_forms(x: int, rng: np.random.Generator) -> Any:
+        best, kept = -math.inf, 0.0
+        while True:
+            u = rng.random()
+            s = x - math.log(u)
+            if s > best:
+                best, kept = s, u
+            if rng.random() < STOP:
+                return best, kept
+
+    assert not is_read(two_forms, 3)
