@@ -97,8 +97,6 @@ for _name in (*_COMPARED, *_COMPUTED, *_BITS, *_PLAIN, *_MORE):
 def in_open_order(items: Sequence[Any]) -> list[Any]:
     """The values of a list that was shuffled, their order left open."""
     values = tuple(items)
-    if any(is_text(x.node) for x in values if isinstance(x, Dist)):
-        raise UnsupportedOperation("random texts in a random order are told apart by their order, which is not known")
     return [Shuffled(values, frozenset((k,)), x) for k, x in enumerate(values)]
 
 
@@ -127,6 +125,8 @@ def released_orders(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[tuple
         seen = {place for at in places for place in leaves[at].places}
         if len(places) != len(values) or len(seen) != len(values):  # some are left out, or come twice
             raise OrderMatters
+        if any(is_text(x.node) for x in values if isinstance(x, Dist)):
+            raise UnsupportedOperation("random texts in a random order are told apart by their order, which is not known")
         for at, value in zip(places, values, strict=True):
             out[at] = value
     return tuple(out), tuple(tuple(places) for _, places in found.values())

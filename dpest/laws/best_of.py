@@ -7,7 +7,6 @@ So the density of a score is multiplied by G'(S), which grows from E[T = 1 alone
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,70 +17,14 @@ from dpest.laws.asymptote import Asymptote
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic
 from dpest.laws.law import Continuous, Law, Rng
 from dpest.laws.panels import NEGLIGIBLE, Panels, tabulate
+from dpest.laws.round_counts import RoundCount
 from dpest.numerics.logspace import Floats
 from dpest.numerics.quadrature import with_tails
 
 _ROUND = 4e-16  # relative: of a product and a sum of doubles, each rounded once
-_SMALL = -30.0  # ln of a chance below which its square counts as nothing
 # Families whose log density comes to its asymptote from below, or lies on it: what multiplies it grows too.
 _FROM_BELOW = (Laplace, Exponential, Gaussian, Gumbel, Logistic)
 _ON_IT = (Laplace, Exponential, Gaussian)  # those that lie on it, on either side
-
-
-@dataclass(frozen=True)
-class RoundCount:
-    """How many rounds there are, given that there is one: a Poisson number, or the failures before the k-th success.
-
-    With k = 1, what is left of a geometric number of failures is the number of rounds up to a success.
-    """
-
-    stop: float  # the chance of a success; the rate where `successes` is 0
-    successes: float
-
-    def log_growth(self, rest: Floats) -> Floats:
-        """ln G'(1 - rest)."""
-        if not self.successes:
-            return np.asarray(math.log(self.stop) - self.stop * rest - _log_expm1(self.stop) + self.stop)
-        r, q = self.successes, 1.0 - self.stop
-        start = math.log(r) + math.log(q) - _log_expm1(-r * math.log(self.stop))
-        return np.asarray(start - (r + 1) * np.log(self.stop + q * rest))
-
-    def slope(self, rest: Floats) -> Floats:
-        """The slope of ln G' at 1 - rest, which grows towards 1."""
-        if not self.successes:
-            return np.full(np.shape(rest), self.stop)
-        q = 1.0 - self.stop
-        return np.asarray((self.successes + 1) * q / (self.stop + q * rest))
-
-    def bend(self, rest: Floats) -> Floats:
-        """The second derivative of ln G' at 1 - rest, which grows towards 1."""
-        return np.zeros(np.shape(rest)) if not self.successes else self.slope(rest) ** 2 / (self.successes + 1)
-
-    def log_below(self, log_s: Floats) -> Floats:
-        """ln G(s), where s is small or large."""
-        s = np.exp(log_s)
-        grown = self.stop * s if not self.successes else -self.successes * np.log1p(-(1.0 - self.stop) * s)
-        first = math.log(self.stop) if not self.successes else math.log(self.successes) + math.log1p(-self.stop)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.where(log_s < _SMALL, first + log_s, np.log(np.expm1(grown))) - self._log_all)
-
-    def log_above(self, log_rest: Floats) -> Floats:
-        """ln(1 - G(1 - rest)), where the rest is small or large."""
-        rest, odds = np.exp(log_rest), (1.0 - self.stop) / self.stop if self.successes else 0.0
-        lost = self.stop * rest if not self.successes else self.successes * np.log1p(odds * rest)
-        first = math.log(self.stop) if not self.successes else math.log(self.successes) + math.log(odds)
-        whole = self.stop if not self.successes else -self.successes * math.log(self.stop)
-        with np.errstate(divide="ignore"):
-            part = np.where(log_rest < _SMALL, first + log_rest, np.log(-np.expm1(-lost)))
-        return np.asarray(part + whole - self._log_all)
-
-    @cached_property
-    def _log_all(self) -> float:
-        return _log_expm1(self.stop if not self.successes else -self.successes * math.log(self.stop))
-
-
-def _log_expm1(x: float) -> float:
-    return math.log(math.expm1(x)) if x < 700.0 else x
 
 
 @dataclass(frozen=True)
@@ -150,7 +93,8 @@ class BestOf(Continuous):
         """The rounding of the chance of a better score; next to its noise, a density times the place is less than 1."""
         x = np.asarray(x, float)
         moved = sum(r.weight * (1.0 + abs(r.offset) * np.exp(r.law.log_density(r.at(x)))) for r in self.rivals)
-        return self.law.noise(x, log_value) + _ROUND * (2.0 + self.rounds.slope(self._rest(x)) * moved)
+        rest = self._rest(x)
+        return self.law.noise(x, log_value) + _ROUND * (2.0 + self.rounds.slope(rest, rest) * moved)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -177,15 +121,16 @@ class BestOf(Continuous):
     def slope(self, x: Floats) -> Floats:
         x = np.asarray(x, float)
         grows = sum(r.weight * r.most(x, x)[0] for r in self.rivals)
-        return np.asarray(self.law.slope(x) + self.rounds.slope(self._rest(x)) * grows)
+        rest = self._rest(x)
+        return np.asarray(self.law.slope(x) + self.rounds.slope(rest, rest) * grows)
 
     def curvature(self, low: Floats, high: Floats) -> Floats:
-        """(ln G'(S))'' = slope * S'' + bend * S'^2, where slope and bend are largest at the better end."""
+        """(ln G'(S))'' = slope * S'' + bend * S'^2."""
         low, high = np.asarray(low, float), np.asarray(high, float)
-        rest = self._rest(low if self.falls else high)
+        better, worse = map(self._rest, (low, high) if self.falls else (high, low))
         bounds = [(r.weight, r.most(low, high, -1.0 if self.falls else 1.0)) for r in self.rivals]
         first, second = (np.asarray(sum(w * b[k] for w, b in bounds)) for k in (0, 1))
-        grown: Floats = self.rounds.slope(rest) * second + self.rounds.bend(rest) * first * first
+        grown: Floats = self.rounds.slope(better, worse) * second + self.rounds.bend(better, worse) * first * first
         return self.law.curvature(low, high) + grown
 
     def asymptote(self, side: int) -> Asymptote | None:

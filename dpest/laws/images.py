@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -231,7 +231,13 @@ class Moved(Continuous):
         return self.law.log_beyond(log_mass)
 
     def asymptote(self, side: int) -> Asymptote | None:
-        """A logarithm of uniform noise around zero is exponential on the way down: its density is e^y / width."""
+        """A logarithm of uniform noise around zero is exponential on the way down: its density is e^y / width.
+
+        A root y of noise x = (y^2 - offset) / factor has the density f(x) * 2 y / factor.
+        """
+        root = self._root(self.law.asymptote(1), side)
+        if root is not None:
+            return replace(root, constant=root.constant + math.log(2.0 / self.factor), power=ONE)
         logarithm = self.function.kind in (Kind.LOG, Kind.LOG1P) and self.function.parameter is None
         plain = isinstance(self.law, Uniform) and self.factor == 1.0 and self.offset == 0.0
         if side > 0 or not logarithm or not plain or not self.law.support[0] <= self._domain[0] < self.law.support[1]:
@@ -252,6 +258,18 @@ class Moved(Continuous):
             case Kind.EXP, None:
                 return of_exponential(scale, self.offset, half)
         return None
+
+    def mass_asymptote(self, side: int) -> Asymptote | None:
+        """What lies beyond a root y is what lies beyond (y^2 - offset) / factor."""
+        return self._root(self.law.mass_asymptote(1), side) or super().mass_asymptote(side)
+
+    def _root(self, base: Asymptote | None, side: int) -> Asymptote | None:
+        """An exponential tail of the noise as one in its square root; None for other functions and tails."""
+        halved = self.function.kind is Kind.POWER and self.function.parameter == exact(0.5)
+        if base is None or not halved or side < 0 or self.factor <= 0 or base.power or base.square or base.bursts:
+            return None
+        rate = base.rate / exact(self.factor)
+        return Asymptote(base.constant + float(rate * exact(self.offset)), square=rate)
 
     def log_density(self, y: npt.ArrayLike) -> Floats:
         y = np.asarray(y, float)

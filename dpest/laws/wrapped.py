@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpest.errors import BudgetExceeded
 from dpest.laws.continuous import Gaussian, Laplace
-from dpest.laws.discrete import Atoms
+from dpest.laws.discrete import Atoms, Whole
 from dpest.laws.law import Continuous, Discrete, Rng
 from dpest.laws.panels import Panels, tabulate
 from dpest.numerics.effort import spend
@@ -184,6 +184,9 @@ def residues(law: Any, factor: Rational) -> Atoms:
     """The law of n * k mod q for a whole-number law of k and a factor n / q."""
     top, bottom = int(factor.numerator), int(factor.denominator)
     assert isinstance(law, Discrete)
+    call = f"({law.words()} * {top}) % {bottom}"
+    if isinstance(law, Whole):
+        return _equal_residues(law, top, bottom, call)
     window = law.window(_FAR / 4)[0]
     low, high = law.support
     first = max(low, math.floor(window[0]) - _BESIDE * bottom)
@@ -195,4 +198,12 @@ def residues(law: Any, factor: Rational) -> Atoms:
     classes = np.array([(top * int(k)) % bottom for k in points])
     found = {r: float(log_sum(logs[classes == r])) for r in range(bottom)}
     kept = [(float(r), x) for r, x in found.items() if x > -math.inf]
-    return Atoms(tuple(r for r, _ in kept), tuple(x for _, x in kept), f"({law.words()} * {top}) % {bottom}")
+    return Atoms(tuple(r for r, _ in kept), tuple(x for _, x in kept), call)
+
+
+def _equal_residues(law: Whole, top: int, bottom: int, call: str) -> Atoms:
+    """The same where every number is as likely: how many of each residue there are, however many numbers."""
+    whole = law.high - law.low + 1
+    counts = {top * c % bottom: (law.high - c) // bottom - (law.low - 1 - c) // bottom for c in range(bottom)}
+    kept = sorted((float(r), math.log(count / whole)) for r, count in counts.items() if count)
+    return Atoms(tuple(r for r, _ in kept), tuple(x for _, x in kept), call)

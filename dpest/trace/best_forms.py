@@ -36,29 +36,58 @@ class Count:
 
 @dataclass(frozen=True)
 class KeepsBest:
-    """One round, the names that it hands on, how many rounds there are (None: until it ends the loop), and how the loop ends."""
+    """One round, the names that it hands on, how many rounds there are (None: until it ends the loop), and how the loop ends.
+
+    A loop that ends by itself may also have a range of rounds: that many at most.
+    """
 
     body: list[ast.stmt]
     names: tuple[str, ...]
     count: Count | None
+    most: ast.Call | None
     ends: list[ast.stmt]
 
 
 def keeps_best(node: ast.While | ast.For, elsewhere: Elsewhere, counts: Mapping[str, ast.Call]) -> KeepsBest | None:
     """A loop that may keep the best of its rounds; None for others. `elsewhere` says whether a name is read outside the loop."""
-    body, count = (_until(node), None) if isinstance(node, ast.While) else (node.body, _count(node.iter, counts))
-    if isinstance(node, ast.For) and (not isinstance(node.target, ast.Name) or _loads(ast.Module(body, []))[node.target.id]):
+    body = _until(node) if isinstance(node, ast.While) else node.body
+    if isinstance(node, ast.For) and _is_told(node, elsewhere):
         return None
     found = [end for end in map(_end, body) if end is not None]
-    ending = int(isinstance(node, ast.While))  # a `for` loop goes through all its rounds
-    if node.orelse or len(found) != ending or not (ending or count) or not all(isinstance(x, _SIMPLE) for x in body):
+    count, most = (None, None) if isinstance(node, ast.While) else (_count(node.iter, counts), _range(node.iter))
+    match node, found:
+        case (ast.While(), [_]) | (ast.For(), []) if count or isinstance(node, ast.While):
+            most = None
+        case ast.For(), [ast.Break()] if most and not count:
+            pass
+        case _:
+            return None
+    if node.orelse or not all(isinstance(x, _SIMPLE) for x in body):
         return None
     parts = [x.test if _end(x) is not None and isinstance(x, ast.If) else x for x in body]
     if any(isinstance(x, _NOT_INSIDE) for part in parts for x in ast.walk(part)):
         return None
     ends: list[ast.stmt] = [end for end in found if isinstance(end, ast.Return)]
     names, early = _handed_on(body, ends, elsewhere)
-    return KeepsBest(body, names, count, ends) if early & {*names} else None
+    return KeepsBest(body, names, count, most, ends) if early & {*names} else None
+
+
+def _is_told(node: ast.For, elsewhere: Elsewhere) -> bool:
+    """Whether anyone reads which round it is, or was when the loop ended."""
+    if not isinstance(node.target, ast.Name):
+        return True
+    return bool(_loads(ast.Module(node.body, []))[node.target.id]) or elsewhere(node.target.id)
+
+
+def _range(looped: ast.expr) -> ast.Call | None:
+    """`range(limit)` of what is worked out without a call but of `len`."""
+    match looped:
+        case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]) if args:
+            calls = [x for y in args for x in ast.walk(y) if isinstance(x, ast.Call)]
+            plain = all(isinstance(x.func, ast.Name) and x.func.id == "len" for x in calls)
+            inside = any(isinstance(x, (ast.NamedExpr, ast.Starred, *_NOT_INSIDE)) for y in args for x in ast.walk(y))
+            return looped if plain and not inside else None
+    return None
 
 
 def _until(node: ast.While) -> list[ast.stmt]:
@@ -144,10 +173,16 @@ def as_best(found: KeepsBest, name: str, loop: ast.stmt, ends: list[ast.stmt]) -
     text = ast.unparse(ast.Module(seen, []))
     held = tuple_of(thunk(load(own)) for own in found.names)
     count = [ast.Constant(None), ast.Constant(None)] if found.count is None else found.count.asked()
-    asked = ask("best_kept", load(step), ast.Constant(text), held, *count)
+    most = ast.Constant(None) if found.most is None else thunk(_taken_apart(found.most))
+    asked = ask("best_kept", load(step), ast.Constant(text), held, *count, most)
     targets = ast.Tuple([ast.Name(own, ast.Store()) for own in found.names], ast.Store())
     known: list[ast.stmt] = [ast.Assign([targets], load(name)), *ends]
     return [ast.fix_missing_locations(ast.copy_location(made, loop)), *if_known(name, asked, known, loop)]
+
+
+def _taken_apart(call: ast.Call) -> ast.expr:
+    """A function and what it would be called with."""
+    return tuple_of((load("range"), *copy.deepcopy(call.args)))
 
 
 def _said(x: ast.stmt, names: tuple[str, ...]) -> ast.stmt:

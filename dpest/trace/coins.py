@@ -14,6 +14,7 @@ from typing import Any
 from dpest.lang.nodes import Compare, Draw, Function, Linear, Node, Quotient, Relation, combine, draws_of, linear, scaled
 from dpest.lang.spans import span
 from dpest.laws.continuous import Uniform
+from dpest.laws.images import Moved, image
 from dpest.numerics.elementary import Elementary, Kind
 from dpest.numerics.rationals import ONE, Rational, exact, is_number
 from dpest.numerics.setting import Setting
@@ -53,7 +54,7 @@ def at_the_coin(condition: Compare, decide: Callable[[Compare], bool]) -> Compar
     if isinstance(coin, Function):
         rest = completed(rest) or rest
     term = _function(*rest.terms[0]) if len(rest.terms) == 1 else None
-    if term is None or _shares(coin, term[0]):
+    if term is None or _shares(coin, term[0]) or _is_noise(term[0]):
         return None
     return _moved(condition.relation, term, Linear(((coin, factor),), rest.constant), decide)
 
@@ -63,6 +64,17 @@ def _function(node: Node, c: Rational) -> tuple[Function, Rational] | None:
     if isinstance(node, Quotient) and is_number(node.left) and _is_positive(node.right):
         return Function(_INVERTED, node.right, _Undoing(_INVERTED)), c * exact(node.left)
     return (node, c) if isinstance(node, Function) else None
+
+
+def _is_noise(node: Function) -> bool:
+    """Whether a function makes noise of one of the families: -log(u) is exponential, and is what is released."""
+    value = linear(node.value)
+    if len(value.terms) != 1 or isinstance(node.call, _Undoing):
+        return False
+    ((draw, c),) = value.terms
+    if not isinstance(draw, Draw) or not isinstance(draw.law, Uniform):
+        return False
+    return not isinstance(image(draw.law, c, value.constant, node.function).law, Moved)
 
 
 def _moved(

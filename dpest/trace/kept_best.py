@@ -21,20 +21,35 @@ from dpest.lang.generators.standins import StandIn
 from dpest.lang.nodes import Draw, draws_of, is_node
 from dpest.lang.plain import evaluate
 from dpest.lang.substitute import substituted
-from dpest.laws.best_of import BestOf, Rival, RoundCount, is_of_a_score
+from dpest.laws.best_of import BestOf, Rival, is_of_a_score
 from dpest.laws.discrete import Atoms, bernoulli_law
 from dpest.laws.law import Continuous
+from dpest.laws.round_counts import Capped, Endless, RoundCount
 from dpest.laws.scipy_law import ScipyDiscrete
 from dpest.numerics.rationals import Rational
 from dpest.numerics.setting import Setting
 from dpest.trace.counting import Tosses
 from dpest.trace.literal import log_weight
 from dpest.trace.memory import answered
-from dpest.trace.one_round import MOST_WAYS, PLAIN, Kept, Key, RoundWay, changes_nothing, flat, followed, held_in, mapped
+from dpest.trace.one_round import (
+    MOST_WAYS,
+    PLAIN,
+    Kept,
+    Key,
+    RoundWay,
+    changes_nothing,
+    flat,
+    followed,
+    held_in,
+    is_an_object,
+    mapped,
+    noise_of,
+)
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import UNBOUND, Unusual, same_output
 
 _OFF = 1e-12  # how far probabilities of ways may be from adding up to 1
+_DEPTH = 3  # of objects inside objects, which may lead back to themselves
 _FAR_OFF = 1e-9  # the same for integrals
 
 
@@ -81,6 +96,7 @@ class BestLoop:
     step: FunctionType = field(compare=False)
     held: Kept = field(compare=False)
     count: Callable[[], Any] | None = field(compare=False)
+    most: int | None
     depends_on: Any
 
     def answer(self) -> BestOfRounds:
@@ -97,35 +113,38 @@ class BestLoop:
             raise Unusual
         asked = _Asked(step, stop, asked_first, table)
         scores = _scores([_against(asked, ways, i) for i in range(len(ways))], ways)
-        none, rounds = _counted(count) if count else _until(first, stop)
+        none, rounds = _counted(count) if count else _until(first, stop, self.most)
         if stop is not None and not asked_first:
             none = 0.0
         return BestOfRounds(tuple(_bests(ways, chances, scores, rounds)), none)
 
 
-def best_of_rounds(step: Any, text: str, held: Kept, count: Callable[[], Any] | None) -> BestOfRounds:
-    """What a loop keeps; raises `Unusual` where it does anything but keep the best."""
+def best_of_rounds(step: Any, text: str, held: Kept, count: Callable[[], Any] | None, most: int | None = None) -> BestOfRounds:
+    """What a loop of at most so many rounds keeps; raises `Unusual` where it does anything but keep the best."""
     if type(step) is not FunctionType or not changes_nothing(step, text):
         raise Unusual
     seen = [step.__closure__ or (), getattr(count, "__closure__", None) or ()]
+    codes = step.__code__, getattr(count, "__code__", None)
     content = _content([[held_in(cell) for cell in cells] for cells in seen]), _content(held)
     try:
-        found: BestOfRounds = answered(BestLoop(step, held, count, (step.__code__, getattr(count, "__code__", None), content)))
+        found: BestOfRounds = answered(BestLoop(step, held, count, most, (*codes, content)))
     except DpestError as error:  # more ways than are followed, or a condition that cannot be decided
         raise Unusual from error
     return found
 
 
-def _content(x: Any) -> Any:
+def _content(x: Any, depth: int = _DEPTH) -> Any:
     """What a value holds, as a part of a key."""
     if type(x) in (list, tuple):
-        return type(x), tuple(map(_content, x))
+        return type(x), tuple(_content(own, depth) for own in x)
     if type(x) is np.ndarray and x.dtype != object:
         return x.shape, x.dtype, x.tobytes()
     if isinstance(x, StandIn):
         return type(x)
     if x is UNBOUND or type(x) in PLAIN or isinstance(x, FunctionType | ModuleType):
         return type(x), x if x is not UNBOUND else None
+    if is_an_object(x) and depth and hasattr(x, "__dict__"):
+        return type(x), tuple((name, _content(own, depth - 1)) for name, own in vars(x).items())
     raise Unusual
 
 
@@ -135,7 +154,9 @@ def _content(x: Any) -> Any:
 def _stop_of(ways: Sequence[RoundWay]) -> Draw:
     """The draw that decides whether the loop ends, and nothing else."""
     held = {id(d) for way in ways for x in way.flat.leaves if is_node(x) for d in draws_of(x)}
-    met = {id(d): d for way in ways for x in way.literals for d, _ in x.terms if id(d) not in held}
+    last = [way for way in ways if way.ended]
+    asking = last if len(last) == 1 else ways  # where it is asked first, the ways behind it have conditions of their own
+    met = {id(d): d for way in asking for x in way.literals for d, _ in x.terms if id(d) not in held}
     found = [d for d in met.values() if _conditions(ways, d, ended=True) != _conditions(ways, d, ended=False)]
     if len(found) != 1 or any(len(x.terms) > 1 for way in ways for x in way.literals if found[0] in [d for d, _ in x.terms]):
         raise Unusual
@@ -170,8 +191,8 @@ def _alike(a: RoundWay, b: RoundWay) -> bool:
     return a.keys == b.keys and same_output(a.flat, b.flat)
 
 
-def _until(ways: Sequence[RoundWay], stop: Draw | None) -> tuple[float, RoundCount]:
-    """The chance that a round is the last, and the rounds up to that."""
+def _until(ways: Sequence[RoundWay], stop: Draw | None, most: int | None) -> tuple[float, RoundCount]:
+    """The chance that a round is the last, and the rounds up to that, or up to a number."""
     assert stop is not None
     chances = []
     for ended in (True, False):
@@ -183,7 +204,7 @@ def _until(ways: Sequence[RoundWay], stop: Draw | None) -> tuple[float, RoundCou
     end, again = chances
     if not 0.0 < end < 1.0 or abs(1.0 - end - again) > _OFF * again:
         raise Unusual
-    return end, RoundCount(end, 1.0)
+    return end, Endless(end, 1.0) if most is None else Capped(end, most)
 
 
 def _counted(count: Callable[[], Any]) -> tuple[float, RoundCount]:
@@ -195,11 +216,11 @@ def _counted(count: Callable[[], Any]) -> tuple[float, RoundCount]:
         raise Unusual
     match node.law.name, node.law.shapes:
         case "geom", (p,):
-            return 0.0, RoundCount(p, 1.0)
+            return 0.0, Endless(p, 1.0)
         case "poisson", (rate,):
-            return math.exp(-rate), RoundCount(rate, 0.0)
+            return math.exp(-rate), Endless(rate, 0.0)
         case "nbinom", (r, p):
-            return p**r, RoundCount(p, r)
+            return p**r, Endless(p, r)
     raise Unusual
 
 
@@ -238,7 +259,7 @@ class _Comparison:
 
 def _against(asked: _Asked, ways: Sequence[RoundWay], i: int) -> list[_Comparison]:
     """Each way of a round where another one was kept before: when it replaces that."""
-    old = {id(d): (d, Draw(d.law)) for x in ways[i].flat.leaves if is_node(x) for d in draws_of(x)}
+    old = {id(d): (d, Draw(d.law)) for x in ways[i].flat.leaves if is_node(x) for d in noise_of(x)}
     held = mapped(ways[i].kept, lambda x: substituted(x, {k: new for k, (_, new) in old.items()}))
     before = flat(held)
     asked_first, going = _going(followed(asked.step, held, asked.table), asked.stop, before)
@@ -296,7 +317,7 @@ def _scores(against: Sequence[Sequence[_Comparison]], ways: Sequence[RoundWay]) 
                 raise Unusual
     for way, score in zip(ways, scores, strict=True):
         seen = {id(d) for x in way.literals for d, _ in x.terms}
-        drawn = {id(d) for x in way.flat.leaves if is_node(x) for d in draws_of(x)}
+        drawn = {id(d) for x in way.flat.leaves if is_node(x) for d in noise_of(x)}
         if id(score.noise) in seen or drawn - {id(score.noise)} or not is_of_a_score(score.noise.law):
             raise Unusual
     return scores

@@ -25,13 +25,26 @@ def counted_steps(count: Any, step: int | float, more: int, *asked: Any) -> Any:
     return _one_draw(lambda: counting.counted_on(count, step, arrivals.steps_until(*asked) + more))
 
 
-def best_kept(step: Callable[..., Any], text: str, held: Sequence[Thunk], count: Thunk | None, many: Any) -> Any:
+def best_kept(
+    step: Callable[..., Any], text: str, held: Sequence[Thunk], count: Thunk | None, many: Any, most: Thunk | None
+) -> Any:
     """What a loop keeps that keeps the best of its rounds, as many as were drawn; None where it must be followed."""
     before = tuple(unless_unbound(x) for x in held)
-    found = _one_draw(lambda: kept_best.best_of_rounds(step, text, before, count))
+
+    def kept() -> kept_best.BestOfRounds:
+        return kept_best.best_of_rounds(step, text, before, count, None if most is None else _rounds_in(*most()))
+
+    found = _one_draw(kept)
     if found is None or many is None:
         return None if found is None else found.drawn(before)
     return before if many == 0 else found.of_some().drawn(before)
+
+
+def _rounds_in(function: Any, *args: Any) -> int:
+    """How many rounds a loop over a range has, at least one."""
+    if function is not range or any(type(x) is not int for x in args) or not (rounds := len(range(*args))):
+        raise Unusual
+    return rounds
 
 
 def larger(value: Any, best: Any) -> Any:

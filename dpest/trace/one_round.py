@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
+from dpest.errors import DpestError
 from dpest.lang.dist import Dist, wrap
+from dpest.lang.generators.places import is_authors
 from dpest.lang.generators.standins import StandIn
-from dpest.lang.nodes import Draw, draws_of
+from dpest.lang.nodes import Draw, draws_of, linear, simplified
 from dpest.lang.plain import evaluate
 from dpest.lang.substitute import substituted
 from dpest.laws.law import Discrete
 from dpest.numerics.rationals import exact
 from dpest.trace.effects import Scope, keep_to_themselves
 from dpest.trace.execute import returned
+from dpest.trace.functions import NotFinite
 from dpest.trace.limits import Limits
 from dpest.trace.literal import Literal
 from dpest.trace.outputs import Flat
 from dpest.trace.replay import UNBOUND, Unusual
+from dpest.trace.resolve import affine
 
 MOST_WAYS = 12  # that a round may take, but for its end: as many times it is followed again
 _LIMITS = Limits(paths=8 * MOST_WAYS, decisions=1_000, forks=0, work=20_000)
@@ -52,12 +56,44 @@ class RoundWay:
 
 def changes_nothing(step: FunctionType, text: str) -> bool:
     """Whether a round changes nothing but its own variables."""
-    free = {name: held_in(cell) for name, cell in zip(step.__code__.co_freevars, step.__closure__ or (), strict=True)}
+    held = {name: held_in(cell) for name, cell in zip(step.__code__.co_freevars, step.__closure__ or (), strict=True)}
+    read = _Attributes(held)
+    tree, free = read.visit(ast.parse(text)), read.free
     called = {name: x for name, x in free.items() if isinstance(x, FunctionType | ModuleType)}
     local = frozenset({*step.__code__.co_varnames, *step.__code__.co_cellvars, *free} - {*called})
     generators = frozenset(name for name, x in free.items() if isinstance(x, StandIn))
     scope = Scope({**step.__globals__, **called}, local, frozenset(), generators)
-    return keep_to_themselves(ast.parse(text).body, scope)
+    used = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name)}
+    return not any(is_an_object(x) for name, x in free.items() if name in used) and keep_to_themselves(tree.body, scope)
+
+
+class _Attributes(ast.NodeTransformer):
+    """Attributes of the author's objects as free names with their values: `self.stop` is one, `self.draw()` is none."""
+
+    def __init__(self, free: Mapping[str, Any]) -> None:
+        self.free = dict(free)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Load()) if is_an_object(self.free.get(name)):
+                self.free[f"{name}.{attr}"] = _attribute(self.free[name], attr)
+                return ast.Name(f"{name}.{attr}", ast.Load())
+        return node
+
+
+def is_an_object(x: Any) -> bool:
+    """Whether a value is an instance of a class of the author's."""
+    return is_authors(type(x)) and not isinstance(x, StandIn)
+
+
+def _attribute(x: Any, attr: str) -> Any:
+    """The value of an attribute that is kept in an object, and by no code."""
+    kind = type(x)
+    worked_out = kind.__getattribute__ is not object.__getattribute__ or hasattr(getattr(kind, attr, None), "__get__")
+    if worked_out or attr not in (own := getattr(x, "__dict__", {})):
+        raise Unusual
+    return own[attr]
 
 
 def held_in(cell: CellType) -> Any:
@@ -93,16 +129,58 @@ def followed(step: Callable[..., Any], held: Kept, table: dict[tuple[int, Any], 
 
 
 def _way(path: Any, output: Any, table: dict[tuple[int, Any], Draw]) -> RoundWay:
-    draws = {id(d): table.setdefault((k, d.law), d) for k, d in enumerate(path.drawn)}
+    places = {id(d): k for k, d in enumerate(path.drawn)}
+
+    def own(d: Draw) -> Draw:
+        return _first_of_kind(d, places, table)
+
     met = [x for step in path.steps for x in step]
-    literals = tuple(Literal(tuple((draws.get(id(d), d), c) for d, c in x.terms), x.constant) for x in met)
+    literals = tuple(Literal(tuple((own(d), c) for d, c in x.terms), x.constant) for x in met)
 
     def known(node: Any) -> Any:
-        return _pinned(substituted(node, draws), literals)
+        simple = _without_functions(node)
+        return _pinned(substituted(simple, {id(d): own(d) for d in noise_of(simple)}), literals)
 
     ended, kept = output
     kept = mapped(kept, known)
     return RoundWay(literals, ended, kept, flat(kept))
+
+
+def _first_of_kind(d: Draw, places: Mapping[int, int], table: dict[tuple[int, Any], Draw]) -> Draw:
+    """The draw, or the function of one, that was the first to be made at this place of a round."""
+    if id(d) in places:
+        return table.setdefault((places[id(d)], d.law), d)
+    made = d.origin
+    if made is None or id(made.base) not in places:
+        return d
+    function = made.factor, made.offset, made.function, made.coefficient, made.constant
+    return table.setdefault((places[id(made.base)], (d.law, function)), d)
+
+
+class _NothingIsAsked:
+    """Raises where a value depends on which way a condition goes."""
+
+    def __call__(self, literal: Literal) -> bool:
+        raise Unusual
+
+    def choose(self, options: Sequence[tuple[Literal, ...]]) -> int:
+        raise Unusual
+
+
+def _without_functions(node: Any) -> Any:
+    """A value with noise that was made by hand as draws of their own, where no condition decides what it is."""
+    if all(isinstance(n, Draw) for n, _ in linear(node).terms):
+        return node
+    try:
+        return simplified(affine(node, _NothingIsAsked()))
+    except (Unusual, DpestError, NotFinite):
+        return node
+
+
+def noise_of(node: Any) -> list[Draw]:
+    """The draws that a value is made of; noise that was made by hand is one, and what it was made of is none."""
+    direct = [n for n, _ in linear(node).terms]
+    return direct if all(isinstance(n, Draw) for n in direct) else draws_of(node)
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:

@@ -14,7 +14,7 @@ _Parabola = tuple[Rational, Rational, Rational]  # the coefficients of the squar
 
 
 def completed(whole: Linear) -> Linear | None:
-    """The sum with the squares completed; None where no draw is there twice."""
+    """The sum with the squares completed; None where no draw is there twice, in two terms or in a product with itself."""
     parabolas: dict[int, tuple[Draw, list[_Parabola]]] = {}
     rest = Linear((), whole.constant)
     for node, c in whole.terms:
@@ -24,7 +24,8 @@ def completed(whole: Linear) -> Linear | None:
         else:
             draw, (a, b, constant) = found
             parabolas.setdefault(id(draw), (draw, []))[1].append((c * a, c * b, c * constant))
-    if not any(len(terms) > 1 for _, terms in parabolas.values()):
+    again = any(len(terms) > 1 for _, terms in parabolas.values())
+    if not again and not any(isinstance(node, Product) and _parabola(node) is not None for node, _ in whole.terms):
         return None
     for draw, terms in parabolas.values():
         a, b, constant = (sum((t[i] for t in terms), ZERO) for i in range(3))

@@ -11,11 +11,12 @@ import pytest
 import scipy.stats
 
 from dpest.exact.inference.convolve import sum_law
-from dpest.laws.best_of import BestOf, Rival, RoundCount
+from dpest.laws.best_of import BestOf, Rival
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Atoms, Geometric, atoms, bernoulli_law, categorical_law, integers_law
 from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous, Discrete, Law
+from dpest.laws.round_counts import Capped, Endless
 from dpest.laws.scipy_law import from_frozen
 from dpest.laws.stepped import Stepped
 from dpest.laws.uniform_sum import UniformSum
@@ -42,8 +43,9 @@ CONTINUOUS: dict[str, Continuous] = {
     "a sum of equals": sum_law(Laplace(2.0), Laplace(1.0), -2.0),  # type: ignore[dict-item]
     "a sum of four equals": LaplaceSum(0.5, 4),
     "a difference": sum_law(Exponential(1.0), Gaussian(0.5), -2.0),  # type: ignore[dict-item]
-    "best of a few": BestOf(Laplace(1.5), (Rival(1.0, Laplace(1.5), 1.0, 0.0),), RoundCount(0.3, 1.0)),
-    "least of a few": BestOf(Logistic(0.7), (Rival(1.0, Logistic(0.7), 1.0, 0.0, falls=True),), RoundCount(2.0, 0.0), falls=True),
+    "best of a few": BestOf(Laplace(1.5), (Rival(1.0, Laplace(1.5), 1.0, 0.0),), Endless(0.3, 1.0)),
+    "best of a few, and no more": BestOf(Laplace(1.5), (Rival(1.0, Laplace(1.5), 1.0, 0.0),), Capped(0.3, 4)),
+    "least of a few": BestOf(Logistic(0.7), (Rival(1.0, Logistic(0.7), 1.0, 0.0, falls=True),), Endless(2.0, 0.0), falls=True),
 }
 DISCRETE: dict[str, Discrete] = {
     "geometric": Geometric(1.7),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
 from typing import Any
 
 from dpest.errors import RandomTruth
@@ -84,20 +85,29 @@ def _count(mapping: Any, iterable: Any, /) -> Any:
     """What `Counter(iterable)` calls."""
     if RUN.get() is None:
         return _COUNT(mapping, iterable)
+    if type(iterable) is list and any(type(x) is Shuffled for x in iterable):
+        values = whole_list(iterable)
+        if values is None or mapping or type(mapping) is not collections.Counter:
+            raise OrderMatters
+        if not _stays_random(mapping, values):
+            _COUNT(mapping, values)
+            mapping.__class__ = UnorderedCounter
+        return None
     if type(mapping) is collections.Counter and not mapping and getattr(RUN.get(), "together", False):
         iterable = list(iterable)
-        if any(type(x) is Dist for x in iterable) and all(map(_may_be_key, iterable)) and left_random():
-            mapping.__class__ = RandomCounter
-            vars(mapping)["counted"] = iterable
+        if _stays_random(mapping, iterable):
             return None
-    if type(iterable) is not list or not any(type(x) is Shuffled for x in iterable):
-        return _COUNT(mapping, iterable)
-    values = whole_list(iterable)
-    if values is None or mapping or type(mapping) is not collections.Counter:
-        raise OrderMatters
-    _COUNT(mapping, values)
-    mapping.__class__ = UnorderedCounter
-    return None
+    return _COUNT(mapping, iterable)
+
+
+def _stays_random(mapping: Any, values: Sequence[Any]) -> bool:
+    """Whether an empty counter counts random values without asking which they are."""
+    random = any(type(x) is Dist for x in values) and all(map(_may_be_key, values))
+    if not random or not getattr(RUN.get(), "together", False) or not left_random():
+        return False
+    mapping.__class__ = RandomCounter
+    vars(mapping)["counted"] = [*values]
+    return True
 
 
 _COUNT: Any = vars(collections)["_count_elements"]

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import integrate
 
-from dpest.laws.best_of import BestOf, Rival, RoundCount
+from dpest.laws.best_of import BestOf, Rival
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic
 from dpest.laws.law import Continuous
+from dpest.laws.round_counts import Capped, Endless
 
 UP, DOWN = Rival(0.4, Laplace(1.0), 1.0, 0.0), Rival(0.6, Gumbel(2.0), 0.5, -1.25)
 FALLING = Rival(0.6, Logistic(0.5), -2.0, 0.75, falls=True)
 MIXED = {
-    "two kinds": BestOf(Laplace(1.0), (UP, DOWN), RoundCount(0.2, 1.0)),
-    "one that falls": BestOf(Laplace(1.0), (UP, FALLING), RoundCount(0.1, 2.0)),
+    "two kinds": BestOf(Laplace(1.0), (UP, DOWN), Endless(0.2, 1.0)),
+    "one that falls": BestOf(Laplace(1.0), (UP, FALLING), Endless(0.1, 2.0)),
     "falls itself": BestOf(
         Gaussian(1.5),
         (Rival(0.5, Gaussian(1.5), 1.0, 0.0, falls=True), Rival(0.5, Laplace(1.0), -1.0, 0.3)),
-        RoundCount(3.0, 0.0),
+        Endless(3.0, 0.0),
         falls=True,
     ),
-    "from one point on": BestOf(Exponential(1.0), (Rival(1.0, Exponential(1.0), 1.0, 0.0),), RoundCount(0.5, 1.0)),
+    "capped": BestOf(Laplace(1.0), (UP, DOWN), Capped(0.2, 7)),
+    "capped, and hardly a stop": BestOf(Laplace(1.0), (UP, FALLING), Capped(0.01, 3)),
+    "from one point on": BestOf(Exponential(1.0), (Rival(1.0, Exponential(1.0), 1.0, 0.0),), Endless(0.5, 1.0)),
 }
 mixed = pytest.mark.parametrize("law", MIXED.values(), ids=MIXED)
 
@@ -71,13 +75,23 @@ def test_a_tail_comes_to_what_is_declared_from_one_side(law: BestOf, side: int) 
 
 
 @pytest.mark.parametrize("noise", [Laplace(1.0), Logistic(0.5), Gumbel(1.0), Gaussian(2.0)])
-@pytest.mark.parametrize("rounds", [RoundCount(*x) for x in ((0.2, 1.0), (4.0, 0.0), (0.3, 2.0), (0.999, 1.0), (1e-3, 1.0))])
-def test_of_one_kind_by_its_distribution_function(noise: Continuous, rounds: RoundCount) -> None:
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        *(Endless(*x) for x in ((0.2, 1.0), (4.0, 0.0), (0.3, 2.0), (0.999, 1.0), (1e-3, 1.0))),
+        *(Capped(*x) for x in ((0.2, 1), (0.2, 2), (0.1, 1000), (1e-3, 50), (0.7, 13))),
+    ],
+)
+def test_of_one_kind_by_its_distribution_function(noise: Continuous, rounds: Endless | Capped) -> None:
     """P(best <= z) = G(F(z)), by the generating function."""
     law = BestOf(noise, (Rival(1.0, noise, 1.0, 0.0),), rounds)
-    r, p = rounds.successes, rounds.stop
+    p = rounds.stop
 
     def g(u: float) -> float:
+        if isinstance(rounds, Capped):
+            n = rounds.most
+            return math.fsum(p * (1 - p) ** (t - 1) * u**t for t in range(1, n)) + (1 - p) ** (n - 1) * u**n
+        r = rounds.successes
         if not r:
             return math.expm1(p * u) / math.expm1(p)
         return math.expm1(-r * math.log1p(-(1 - p) * u)) / math.expm1(-r * math.log(p))
@@ -88,3 +102,32 @@ def test_of_one_kind_by_its_distribution_function(noise: Continuous, rounds: Rou
         if below < 0.999:
             assert math.exp(float(law.log_sf(np.array([z]))[0])) == pytest.approx(1 - below, rel=1e-10)
     assert float(law.log_sf(np.array([30.0]))[0]) < -10
+
+
+@pytest.mark.parametrize(("stop", "most"), [(0.2, 1), (0.2, 2), (0.2, 3), (0.1, 40), (1e-3, 64), (0.9, 100)])
+def test_how_a_capped_number_of_rounds_grows(stop: float, most: int) -> None:
+    """G' and the slopes of its logarithm, in fractions; the bounds hold between the ends, and are met where these are one."""
+    p = Fraction(stop)
+    chances = {t: p * (1 - p) ** (t - 1) for t in range(1, most)} | {most: (1 - p) ** (most - 1)}
+    assert sum(chances.values()) == 1
+    rounds = Capped(stop, most)
+
+    def derivative(u: Fraction, k: int) -> Fraction:
+        return sum((math.perm(t, k) * c * u ** (t - k) for t, c in chances.items() if t >= k), Fraction())
+
+    def logs(u: Fraction) -> tuple[float, float, float]:
+        first, second, third = (derivative(u, k) for k in (1, 2, 3))
+        return math.log(first), float(second / first), float(third / first - (second / first) ** 2)
+
+    for rest in (0.0, 0.25, 0.5, 1.0):
+        at = np.array([rest])
+        growth, slope, bend = logs(1 - Fraction(rest))
+        assert float(rounds.log_growth(at)[0]) == pytest.approx(growth, rel=1e-12, abs=1e-12)
+        assert float(rounds.slope(at, at)[0]) == pytest.approx(slope, rel=1e-12)
+        assert float(rounds.bend(at, at)[0]) == pytest.approx(max(bend, 0.0), rel=1e-9, abs=1e-9 * slope**2)
+    for better, worse in ((0.0, 0.1), (0.3, 0.35), (0.0, 1.0)):
+        ends = np.array([better]), np.array([worse])
+        for rest in np.linspace(better, worse, 7):
+            _, slope, bend = logs(1 - Fraction(float(rest)))
+            assert slope <= float(rounds.slope(*ends)[0]) * (1 + 1e-12)
+            assert bend <= float(rounds.bend(*ends)[0]) * (1 + 1e-12) + 1e-9 * slope**2

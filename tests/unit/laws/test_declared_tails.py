@@ -10,10 +10,14 @@ from scipy import stats
 
 from dpest.laws.continuous import Exponential, Gaussian, Gumbel, Laplace, Logistic, Uniform
 from dpest.laws.discrete import Geometric
+from dpest.laws.images import Moved
 from dpest.laws.laplace_sum import LaplaceSum
 from dpest.laws.law import Continuous
 from dpest.laws.scipy_law import from_frozen
+from dpest.numerics.elementary import Elementary, Kind
+from dpest.numerics.rationals import exact
 
+ROOT = Elementary(Kind.POWER, exact(0.5))
 OWN: list[Continuous] = [
     Laplace(2.0),
     Gaussian(1.5),
@@ -22,6 +26,8 @@ OWN: list[Continuous] = [
     Logistic(3.0),
     LaplaceSum(2.0, 3),
     Uniform(-1.0, 2.0),
+    Moved(Exponential(0.7), 2.0, 0.0, ROOT),
+    Moved(Exponential(1.3), 0.5, 0.75, ROOT),
 ]
 HEAVY = [
     stats.t(2.5, scale=3),
@@ -65,6 +71,21 @@ def test_own_laws_come_to_what_they_declare(law: Continuous, side: int) -> None:
     assert mass is not None
     tails = [float(law.log_sf(t) if side > 0 else law.log_cdf(-t)) - mass.at(t) for t in distances]
     approaches(tails, 0.02)
+
+
+def test_a_root_of_noise_that_is_exponential_on_one_side() -> None:
+    """Beyond (y^2 - 1) / 3 = 0, what is declared is the law, up to rounding."""
+    law = Moved(Laplace(2.0), 3.0, 1.0, ROOT)
+    declared, mass = law.asymptote(1), law.mass_asymptote(1)
+    assert declared is not None
+    assert mass is not None
+    for y in (1.5, 4.0, 30.0, 1e3):
+        x = (y * y - 1) / 3
+        assert declared.at(y) == pytest.approx(-x / 2 + math.log(0.25 * 2 * y / 3), rel=1e-14)
+        assert float(law.log_density(y)) == pytest.approx(declared.at(y), rel=1e-14)
+        assert mass.at(y) == pytest.approx(-x / 2 + math.log(0.5), rel=1e-14)
+        assert float(law.log_sf(y)) == pytest.approx(mass.at(y), rel=1e-14)
+    assert law.asymptote(-1) is law.mass_asymptote(-1) is None
 
 
 @pytest.mark.parametrize("frozen", HEAVY + LIGHT, ids=lambda f: f.dist.name)

@@ -48,6 +48,19 @@ def test_points_that_bounded_noise_does_not_reach_are_impossible() -> None:
     assert residues(integers_law(3, 5), exact(Fraction(1, 7))).points == (3.0, 4.0, 5.0)
 
 
+@pytest.mark.parametrize(("first", "count"), [(0, 2**32), (-7, 10**9 + 3), (-(2**31), 2**40 + 1)])
+@pytest.mark.parametrize(("top", "bottom"), [(1, 4), (3, 7), (-2, 9), (1, 1000)])
+def test_remainders_of_very_many_equal_chances(first: int, count: int, top: int, bottom: int) -> None:
+    """Whole turns give each residue once; what is left of the last turn is counted one by one."""
+    found = residues(integers_law(first, first + count - 1), exact(Fraction(top, bottom)))
+    counts = dict.fromkeys(range(bottom), count // bottom)
+    for k in range(first, first + count % bottom):
+        counts[top * k % bottom] += 1
+    assert found.points == tuple(map(float, range(bottom)))
+    for r, n in counts.items():
+        assert float(found.log_density(r)) == pytest.approx(math.log(Fraction(n, count)), rel=1e-15)
+
+
 def test_too_many_points() -> None:
     with pytest.raises(BudgetExceeded, match=r"more than 200000 points to be taken modulo 3"):
         residues(Geometric(600.0), exact(Fraction(1, 3)))

@@ -294,16 +294,6 @@ def not_read() -> Iterator[Any]:
             if v > 1:
                 return best
 
-    def three_rounds_at_most(xs: list[int], rng: np.random.Generator) -> float:
-        best = -math.inf
-        for _ in range(3):
-            v = sum(xs) + rng.laplace(0, 1)
-            if v > best:
-                best = v
-            if rng.random() < STOP:
-                break
-        return best
-
     def another_noise_is_kept(xs: list[int], rng: np.random.Generator) -> float:
         best = kept = -math.inf
         while True:
@@ -358,7 +348,7 @@ def not_read() -> Iterator[Any]:
             if rng.random() < STOP:
                 return best, len(seen)
 
-    yield from (stops_at_a_good_one, three_rounds_at_most, another_noise_is_kept, by_a_margin, a_floor)
+    yield from (stops_at_a_good_one, another_noise_is_kept, by_a_margin, a_floor)
     def a_count_that_is_released(xs: list[int], rng: np.random.Generator) -> Any:
         best, rounds = -math.inf, rng.poisson(4)
         for _ in range(rounds):
