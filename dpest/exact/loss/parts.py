@@ -160,7 +160,9 @@ def _equal_weight(piece: DensityPiece) -> Weight:
     cells = piece.cells
     log_mass = float(log_sum(cells.log_p))
     beyond = math.exp(min(math.log(piece.beyond[0]) - log_mass, _LARGE)) if piece.beyond[0] else 0.0
-    return Weight(log_mass, log_mass, float(cells.slack.max(initial=0.0)) + beyond + 1e-14)
+    # Each cell is as far off as its own error: those far out, which are hardly known, hold next to nothing.
+    off = np.exp(np.minimum(cells.log_p - log_mass + cells.slack, _LARGE)) * -np.expm1(-cells.slack)
+    return Weight(log_mass, log_mass, min(math.fsum(off), float(cells.slack.max(initial=0.0))) + beyond + 1e-14)
 
 
 @dataclass(frozen=True)
