@@ -202,5 +202,6 @@ def _may_agree(x: str | InText, y: str | InText) -> bool:
     if type(x) is InText and type(y) is InText:
         return x.point is None or y.point is None or x.point == y.point
     kind, number = (x, y) if type(x) is InText else (y, x)
-    assert type(kind) is InText and type(number) is str
+    assert type(kind) is InText
+    assert type(number) is str
     return kind.point is None or kind.point == any(c in number for c in ".e")

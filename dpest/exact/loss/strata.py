@@ -25,10 +25,12 @@ from dpest.exact.loss.blocks import (
     CoordinateKind,
     Measures,
     common_side,
+    connected,
     joint_side,
     product_points,
     split_blocks,
 )
+from dpest.exact.loss.combinations import shares
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
 from dpest.exact.loss.direction import direction_block
 from dpest.exact.loss.mixed import mixed_block
@@ -240,13 +242,14 @@ def _stratum(
     frame = frame_of(transform, [[c.lattice(transform, j, kind) for c in cases] for j, kind in enumerate(kinds)], kinds)
     placed = [[case.placed(frame) for case in side] for side in (left, right)]
     common, rest = split_blocks(placed[0], placed[1])
-    members = [*common, rest]
-    blocks = []
-    for i, b in enumerate(members):
-        make = joint_side if i == len(common) else common_side
-        p, q = (make(side, b, measures) for side in placed)
-        blocks.append(_block(b, p, q, kinds, cases, frame))
-    return Stratum((), tuple(blocks), tuple(members), frame)
+    sides = [(b, *(common_side(side, b, measures) for side in placed)) for b in common]
+    parts = shares(placed[0], placed[1], [b for b in connected([*placed[0], *placed[1]]) if b not in common])
+    if parts is None:
+        sides.append((rest, *(joint_side(side, rest, measures) for side in placed)))
+    else:
+        sides += [(part.members, *(BlockLaw(law, measures) for law in (part.left, part.right))) for part in parts]
+    blocks = tuple(_block(b, p, q, kinds, cases, frame) for b, p, q in sides)
+    return Stratum((), blocks, tuple(b for b, _, _ in sides), frame)
 
 
 def _block(
