@@ -17,19 +17,19 @@ from itertools import combinations, product
 from dpest.exact.inference.component import Parts, Placed
 from dpest.numerics.links import Links
 
-Cases = tuple[tuple[Parts, int], ...]
+_Cases = tuple[tuple[Parts, int], ...]
 _Members = tuple[int, ...]
 _Powers = Mapping[Placed, int]
 _MOST_PAIRS = 20_000  # combinations of two outputs' cases that are looked at: a tenth of a second
 
 
 @dataclass(frozen=True)
-class Share:
+class BlockCases:
     """Some coordinates (none, for weights that all cases have) and their own cases under either input."""
 
     members: _Members
-    left: Cases
-    right: Cases
+    left: _Cases
+    right: _Cases
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class _Weight:
 _Table = dict[tuple[Parts, ...], _Weight]
 
 
-def shares(left: Sequence[list[Placed]], right: Sequence[list[Placed]], groups: Sequence[_Members]) -> list[Share] | None:
+def combined_blocks(
+    left: Sequence[list[Placed]], right: Sequence[list[Placed]], groups: Sequence[_Members]
+) -> list[BlockCases] | None:
     """The parts that the coordinates of some groups fall into under both inputs; None where they are one."""
     if len(groups) < 2 or not left or not right:
         return None
@@ -67,7 +69,7 @@ def shares(left: Sequence[list[Placed]], right: Sequence[list[Placed]], groups: 
     found = [_factors(cases, parts) for cases in (left, right)]
     if found[0] is None or found[1] is None:
         return None
-    return [Share(m, p, q) for m, p, q in zip([*parts, ()], found[0], found[1], strict=True)]
+    return [BlockCases(m, p, q) for m, p, q in zip([*parts, ()], found[0], found[1], strict=True)]
 
 
 def restricted(case: Iterable[Placed], block: _Members) -> Parts:
@@ -120,7 +122,7 @@ def _with(base: tuple[Parts, ...], *changes: tuple[int, Parts]) -> tuple[Parts, 
     return tuple(out)
 
 
-def _factors(cases: Sequence[list[Placed]], parts: Sequence[_Members]) -> list[Cases] | None:
+def _factors(cases: Sequence[list[Placed]], parts: Sequence[_Members]) -> list[_Cases] | None:
     """The cases of each part, and last the weight that all have; None where the sum is no product of these."""
     table = _table(cases, parts)
     if table is None:
@@ -132,7 +134,7 @@ def _factors(cases: Sequence[list[Placed]], parts: Sequence[_Members]) -> list[C
     for key, weight in table.items():
         if weight.over(table[base]) != _product(c[o] for c, o in zip(changes, key, strict=True)):
             return None
-    out: list[Cases] = []
+    out: list[_Cases] = []
     count, powers = Fraction(table[base].count), Counter(table[base].powers)
     for change in changes:
         least = _least([dict(p) for _, p in change.values()])
