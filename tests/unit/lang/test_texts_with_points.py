@@ -12,6 +12,8 @@ import pytest
 import dpest
 from dpest.errors import ExactRefused, NoText
 
+_NUMPY = np.random.default_rng(0)
+
 
 def _tail(x: float) -> float:
     """P(Laplace noise > x)."""
@@ -25,16 +27,16 @@ def _rounded(n: float) -> dict[int, float]:
 
 
 def shown_as_json(n: int) -> str:
-    return json.dumps({"count": max(0, round(n + np.random.laplace(), 1)), "unit": "people"})
+    return json.dumps({"count": max(0, round(n + _NUMPY.laplace(), 1)), "unit": "people"})
 
 
 def shown_or_zero(n: int) -> str:
-    noisy = round(n + np.random.laplace(), 1)
+    noisy = round(n + _NUMPY.laplace(), 1)
     return str(noisy) if noisy > 0 else "0"
 
 
 def shown_or_below(n: int) -> dict[str, str]:
-    noisy = n + np.random.laplace()
+    noisy = n + _NUMPY.laplace()
     return {"n": f"{noisy:.1f}"} if noisy > 0.05 else {"n": "0"}
 
 
@@ -50,7 +52,7 @@ def test_zero_is_written_in_another_way_than_a_float(mechanism: Any) -> None:
 
 
 def the_same_digits_twice(n: int) -> str:
-    return f"{round(n + np.random.laplace(), 2):.2f}"
+    return f"{round(n + _NUMPY.laplace(), 2):.2f}"
 
 
 def test_a_rounded_number_shown_with_its_digits() -> None:
@@ -60,12 +62,12 @@ def test_a_rounded_number_shown_with_its_digits() -> None:
 
 
 def zero_as_a_float(n: int) -> str:
-    noisy = n + np.random.laplace()
+    noisy = n + _NUMPY.laplace()
     return f"{noisy:.1f}" if noisy > 0 else "0.0"
 
 
 def whole_or_cut_off(n: int) -> str:
-    noisy = n + np.random.laplace()
+    noisy = n + _NUMPY.laplace()
     return f"{max(0, noisy)}" if noisy < 2 else f"{noisy}"
 
 

@@ -12,6 +12,8 @@ import pytest
 
 import dpest
 
+_NUMPY = np.random.default_rng(0)
+
 
 def _amplified(q: float, eps: float = 1.0) -> float:
     """The loss of one Laplace answer to a sample that has the differing record with probability q."""
@@ -20,7 +22,7 @@ def _amplified(q: float, eps: float = 1.0) -> float:
 
 def sampled_steps(records: list[float], rates: tuple[float, ...] = (0.2, 0.2, 0.2)) -> list[float]:
     """A noisy sum over a fresh sample, again and again."""
-    return [float(sum(x for x in records if random.random() < q) + np.random.laplace()) for q in rates]
+    return [float(sum(x for x in records if random.random() < q) + _NUMPY.laplace()) for q in rates]
 
 
 @pytest.mark.parametrize("rates", [(0.2, 0.2, 0.2), (0.1, 0.5, 0.3, 0.2), (0.2,) * 8])
@@ -46,7 +48,7 @@ def test_records_of_one_size_have_several_ways_to_a_sum() -> None:
 def one_coin_for_both(x: float) -> tuple[float, float]:
     """Both outputs move together: their law is no product."""
     moved = x if random.random() < 0.5 else 0.0
-    return moved + np.random.laplace(), moved + np.random.laplace()
+    return moved + _NUMPY.laplace(), moved + _NUMPY.laplace()
 
 
 def _both(a: float, b: float, x: float) -> float:
@@ -64,7 +66,7 @@ def test_outputs_that_share_a_coin_stay_one_block() -> None:
 
 def one_coin_for_two_of_three(x: float) -> tuple[float, float, float]:
     """The third output has a coin of its own."""
-    return (*one_coin_for_both(x), (x if random.random() < 0.25 else 0.0) + np.random.laplace())
+    return (*one_coin_for_both(x), (x if random.random() < 0.25 else 0.0) + _NUMPY.laplace())
 
 
 def test_a_block_of_two_outputs_beside_one_of_one() -> None:
@@ -77,7 +79,7 @@ def weighted_by_the_other(x: float) -> tuple[float, float]:
     """Every combination is possible, but not independently: the second coin is more likely to fall as the first one did."""
     first = random.random() < 0.5
     second = first if random.random() < 0.75 else not first
-    return x * first + np.random.laplace(), x * second + np.random.laplace()
+    return x * first + _NUMPY.laplace(), x * second + _NUMPY.laplace()
 
 
 def test_coins_that_depend_on_each_other_are_no_product() -> None:
@@ -106,7 +108,7 @@ def test_delta_of_sampled_gaussian_steps_is_a_composition() -> None:
 
 def clipped(xs: list[float]) -> Any:
     """The second value is the same under both inputs, and its far tail is hardly known."""
-    return np.maximum(np.array(xs) + np.random.normal(0, 2, len(xs)), -1e9)
+    return np.maximum(np.array(xs) + _NUMPY.normal(0, 2, len(xs)), -1e9)
 
 
 @pytest.mark.parametrize("others", [[], [5.0], [5.0, 1.0]])
