@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,9 @@ class Measures(Memo):
 _FEW_ROWS = 64  # up to here looking for equal ones is not worth it
 
 
+_OwnRows: TypeAlias = "dict[tuple[int, ...], tuple[Floats, npt.NDArray[np.intp]]]"  # the different ones in some columns
+
+
 def _distinct(rows: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
     """The different rows, and which of them each row is; whole numbers in one column need no sorting."""
     if rows.shape[1] == 0:
@@ -71,6 +75,8 @@ def _distinct(rows: Floats) -> tuple[Floats, npt.NDArray[np.intp]]:
         low, high = float(column.min()), float(column.max())
         if high - low < len(column) and np.all(column == np.floor(column)):
             return np.arange(low, high + 1)[:, None], (column - low).astype(np.intp)
+        found, of_row = np.unique(column, return_inverse=True)  # an order of magnitude quicker than that of rows
+        return found[:, None], of_row
     found, of_row = np.unique(rows, axis=0, return_inverse=True)
     return found, of_row.ravel()
 
@@ -100,25 +106,27 @@ class BlockLaw:
         """ln of the density (or probability) at each row of y, and bounds on their relative errors."""
         if not self.cases:
             return np.full(y.shape[0], -np.inf), np.zeros(y.shape[0])
-        cases = [self._product(parts, count, y) for parts, count in self.cases]
+        own: _OwnRows = {}
+        cases = [self._product(parts, count, y, own) for parts, count in self.cases]
         return cases[0] if len(cases) == 1 else _sum_of(cases)
 
-    def _product(self, parts: Parts, count: int, y: Floats) -> tuple[Floats, Floats]:
+    def _product(self, parts: Parts, count: int, y: Floats, own: _OwnRows) -> tuple[Floats, Floats]:
         """One case: ln of the product of its components, and how far it may be off."""
         total, error = np.full(y.shape[0], math.log(count)), np.zeros(y.shape[0])
         sizes = total
         for placed, times in parts:
-            logs, e = self._component(placed, y)
+            logs, e = self._component(placed, y, own)
             total, error, sizes = total + times * logs, error + times * e, sizes + times * np.abs(logs)
         return total, error if len(parts) < 2 else error + HALF_GRAIN * len(parts) * _finite(sizes)
 
-    def _component(self, placed: Placed, y: Floats) -> tuple[Floats, Floats]:
+    def _component(self, placed: Placed, y: Floats, own: _OwnRows) -> tuple[Floats, Floats]:
         measure = self.measures.of(placed.component)
-        own = y[:, list(placed.outputs)] if placed.outputs else np.empty((y.shape[0], 0))
-        if own.shape[1] == y.shape[1] or len(y) <= _FEW_ROWS:
-            return measure.log(own)
+        if len(placed.outputs) == y.shape[1] or len(y) <= _FEW_ROWS:
+            return measure.log(y[:, list(placed.outputs)])
         # Of points on a grid, those that differ in other coordinates only are one for this component.
-        rows, of_row = _distinct(own)
+        if placed.outputs not in own:
+            own[placed.outputs] = _distinct(y[:, list(placed.outputs)])
+        rows, of_row = own[placed.outputs]
         logs, errors = measure.log(rows)
         return logs[of_row], np.broadcast_to(errors, logs.shape)[of_row]
 
