@@ -1,4 +1,4 @@
-"""The laws of SciPy's families by their names: a loop draws from one again and again, and SciPy takes a millisecond to make it."""
+"""The laws of SciPy's families by their names: loops draw from one again and again, and SciPy takes a millisecond to make it."""
 
 from __future__ import annotations
 
