@@ -77,6 +77,12 @@ def one_coin_for_two(x):
     return kept + np.random.laplace(), kept + np.random.laplace()
 
 
+def noisy_gradient_of_a_sample(rows, q=0.3, clip=1.0):
+    batch = [np.array(r) for r in rows if random.random() < q]
+    clipped = [g * min(1, clip / max(np.abs(g).sum(), 1e-12)) for g in batch]
+    return np.sum(clipped, axis=0) + np.random.laplace(scale=2 * clip, size=2) if clipped else np.random.laplace(scale=2, size=2)
+
+
 # -- mixtures and scales -----------------------------------------------------------------------------------------------
 
 
@@ -216,6 +222,13 @@ CASES = (
         lambda: amplified(1, 0.5) + amplified(2, 0.5),
     ),
     _case("one coin for both columns", "Li et al. 2012", one_coin_for_two, (1.0, 0.0), lambda: amplified(2, 0.5)),
+    _case(
+        "noisy gradient of a sample",
+        _ABADI,
+        noisy_gradient_of_a_sample,
+        ([(3.0, -1.0), (1.0, 0.0)], [(1.0, 0.0)]),
+        lambda: amplified(0.5, 0.3),
+    ),
     _case(
         "Gaussian noise of a random scale, delta(0.3)",
         "Balle and Wang 2018",
