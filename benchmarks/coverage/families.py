@@ -23,9 +23,11 @@ from benchmarks.coverage import (
     notebooks,
     numeric,
     proportions,
+    repeated,
     rounds,
     sampled,
     selection,
+    sessions,
     sketches,
     statistic,
     steps,
@@ -66,6 +68,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "Walks, sweeps and searches": walks.CASES,
     "Answers, rankings and waiting times": answers.CASES,
     "What is written out": written.CASES,
+    "Repeated steps and mixtures": repeated.CASES,
+    "Classes, chains and sessions": sessions.CASES,
     "Broken on purpose": broken.CASES,
 }
 

@@ -24,6 +24,8 @@ from dpest.numerics.logspace import Floats, log_sum, log_sum_by_row
 ROUND = 2.3e-16  # a little more than the unit roundoff of doubles, 2^-52
 _COARSE = 1024
 _SIZEABLE = math.log(1e-6)
+_ROUGH = 1e-9  # a relative error that is looked at more closely: exact cases keep theirs, a few roundings
+LARGE = 700.0  # the logarithm of the largest relative error that is told: a double holds e^709
 _SAME = 1e-12  # losses closer than this, relative to their size, are merged; the range of the merged cell covers them
 
 
@@ -195,8 +197,18 @@ def merged(c: LossCells) -> LossCells:
     count = np.diff(np.append(starts, loss.size))
     noise = ROUND * (4.0 + np.log2(count)) + rounding(new_p, new_q)
     worst = np.maximum.reduceat(slack, starts)
+    if worst.max() > _ROUGH:
+        worst = np.minimum(worst, np.maximum(slack_of_sums(group, p, new_p, slack), slack_of_sums(group, q, new_q, slack)))
     ends = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
     return LossCells(new_p, new_q, worst + noise, *ends, c.beyond, c.bounds, c.loose)
+
+
+def slack_of_sums(group: npt.NDArray[np.intp], logs: Floats, sums: Floats, slack: Floats) -> Floats:
+    """How far the logarithm of each group's sum may be off: each part by its own share, which is next to nothing far out."""
+    known = np.where(sums > -np.inf, sums, 0.0)
+    # For sum w = 1: ln(sum w e^s) and -ln(sum w e^-s) are both at most sum w (e^s - 1).
+    off = np.exp(np.minimum(logs - known[group] + slack, LARGE)) * -np.expm1(-slack)
+    return np.asarray(np.bincount(group, off, len(sums)), float)
 
 
 def _moved(ends: Floats, shift: float) -> Floats:

@@ -20,7 +20,7 @@ from dpest.errors import NoText
 from dpest.lang.bit import Bit
 from dpest.lang.chosen import chosen, is_text
 from dpest.lang.dist import Dist
-from dpest.lang.nodes import TRUTHS, Draw, Extreme, Function, Linear, Product, draws_of, is_node
+from dpest.lang.nodes import TRUTHS, Draw, Extreme, Function, Linear, Product, ancestors, draws_of, is_node
 from dpest.lang.not_plain import TEXT
 from dpest.lang.one_text import left_random, text_at, texts_of
 from dpest.lang.points import has_text, listed_points, of_whole_numbers
@@ -38,6 +38,7 @@ class InText:
     spec: str = ""  # the format
     form: str = "f"  # of digits behind the point: "f", "%" for hundred times as much, "round" for what `round(x, digits)` gives
     loose: bool = False  # whether there may be spaces around it, or commas in it
+    point: bool | None = None  # whether it is written with a point or an exponent; None where it may or may not
 
     @property
     def leaves(self) -> int:
@@ -156,16 +157,20 @@ def _piece(value: Dist, spec: str, odd: bool) -> tuple[InText, tuple[Any, ...]]:
     align, sign, zeros, width, between, digits, form = found.groups()
     loose = bool(align or sign == " " or between or (width and not zeros))
     if _is_whole(value.node):
-        return (InText(-1, spec, "d", loose), (value.node,)) if not digits and form in ("", "d") else _refused()
+        return (InText(-1, spec, "d", loose, point=False), (value.node,)) if not digits and form in ("", "d") else _refused()
     rounded: Any = getattr(value.node, "written", None) or (None, ())
     as_it_is = not (digits or form or width or align)  # but for a sign, and what stands between thousands
-    if as_it_is and rounded[0] is round and rounded[1][1] > 0 and _is_real(rounded[1][0]):
-        return _with_digits(Dist(rounded[1][0]), InText(rounded[1][1], spec, "round", loose))
+    if rounded[0] is round and rounded[1][1] > 0 and _is_real(rounded[1][0]):
+        inner = Dist(rounded[1][0])
+        if as_it_is:
+            return _with_digits(inner, InText(rounded[1][1], spec, "round", loose, _pointed(inner.node)))
+        if form == "f" and digits and int(digits) == rounded[1][1]:  # the same digits once more
+            return _with_digits(inner, InText(int(digits), spec, form, loose, point=True))
     if not _is_real(value.node):
         _refused()
     if digits and form in ("f", "%"):
-        return _with_digits(value, InText(int(digits), spec, form, loose))
-    return (InText(None, spec, loose=loose), (value.node,)) if as_it_is else _refused()
+        return _with_digits(value, InText(int(digits), spec, form, loose, point=int(digits) > 0))
+    return (InText(None, spec, loose=loose, point=_pointed(value.node)), (value.node,)) if as_it_is else _refused()
 
 
 def _with_digits(value: Dist, kind: InText) -> tuple[InText, tuple[Any, ...]]:
@@ -204,6 +209,11 @@ def _is_real(node: Any) -> bool:
             plain = [x for x in values if not is_node(x)]
             return len(plain) <= 1 and all(_is_real(x) for x in values if is_node(x))
     return False
+
+
+def _pointed(real: Any) -> bool | None:
+    """Whether a float's text has a point or an exponent; None for what may be the 0 of `max(0, x)`, which is an int."""
+    return None if any(isinstance(x, Extreme) for x in ancestors(real)) else True
 
 
 def _any_is_real(parts: list[Any]) -> bool:

@@ -192,4 +192,16 @@ def _apart(a: Any, b: Any) -> bool:
         return False
     if any(type(x) is InText and x.loose for x in (*a[1], *b[1])):  # only what is no part of a number tells them apart
         return "".join(a[0]).translate(_BESIDE) != "".join(b[0]).translate(_BESIDE)
-    return a[0] != b[0] or any(type(x) is type(y) is str and x != y for x, y in zip(a[1], b[1], strict=True))
+    return a[0] != b[0] or not all(map(_may_agree, a[1], b[1]))
+
+
+def _may_agree(x: str | InText, y: str | InText) -> bool:
+    """Whether two numbers of texts may be written with the same characters: `0` and a float with its point are not."""
+    if type(x) is str and type(y) is str:
+        return x == y
+    if type(x) is InText and type(y) is InText:
+        return x.point is None or y.point is None or x.point == y.point
+    kind, number = (x, y) if type(x) is InText else (y, x)
+    assert type(kind) is InText
+    assert type(number) is str
+    return kind.point is None or kind.point == any(c in number for c in ".e")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from dpest.exact.inference.cases import conditions_case
 from dpest.exact.inference.component import Case, Component, Placed, between, components, repeated
@@ -23,6 +24,7 @@ from dpest.trace.rounds import Loop
 
 # What a condition contributes to a star, by the condition and the star's centre. The condition is kept: its id stays its own.
 Spokes = dict[tuple[int, int], tuple[Literal, int, Between]]
+_OF_LOOPS: WeakKeyDictionary[Loop, Placed] = WeakKeyDictionary()
 
 
 def condition_components(
@@ -52,7 +54,14 @@ def _one(law: Law, c: Rational, constant: Rational) -> Placed:
 
 
 def loop_component(loop: Loop) -> Placed:
-    """What a loop whose rounds are alike multiplies the weight of its first round by."""
+    """What a loop whose rounds are alike multiplies the weight of its first round by; worked out once for all ways out of it."""
+    found = _OF_LOOPS.get(loop)
+    if found is None:
+        found = _OF_LOOPS[loop] = _of_rounds(loop)
+    return found
+
+
+def _of_rounds(loop: Loop) -> Placed:
     rounds = ((in_one_form(c.literals), c.loops) for c in loop.cycles)
     ways = Counter(
         frozenset(Counter(condition_components(literals, loops)).items()) for literals, loops in rounds if literals is not None

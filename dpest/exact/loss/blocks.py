@@ -19,6 +19,7 @@ from dpest.exact.inference.eliminate import Measure, eliminate, eliminate_togeth
 from dpest.exact.inference.expressions import Expr, expr
 from dpest.exact.inference.factors import Factor
 from dpest.exact.inference.stars import Spokes
+from dpest.exact.loss.combinations import restricted
 from dpest.numerics.logspace import HALF_GRAIN, Floats, log_sum, log_sum_error
 from dpest.numerics.memo import Memo
 
@@ -240,13 +241,14 @@ def split_blocks(
 
     A group is common where every case of a law has the same part there: the sum over cases then leaves it a factor.
     """
-    joined = _connected([*left, *right])
+    joined = connected([*left, *right])
     common = [b for b in joined if all(_same_everywhere(side, b) for side in (left, right))]
     rest = tuple(sorted(j for b in joined if b not in common for j in b))
     return common, rest
 
 
-def _connected(cases: Sequence[list[Placed]]) -> list[tuple[int, ...]]:
+def connected(cases: Sequence[list[Placed]]) -> list[tuple[int, ...]]:
+    """Groups of coordinates that share noise in some case."""
     groups: list[set[int]] = []
     for placed in itertools.chain.from_iterable(cases):
         if placed.outputs:
@@ -256,13 +258,7 @@ def _connected(cases: Sequence[list[Placed]]) -> list[tuple[int, ...]]:
 
 
 def _same_everywhere(cases: Sequence[list[Placed]], block: tuple[int, ...]) -> bool:
-    return len({_restricted(case, block) for case in cases}) <= 1
-
-
-def _restricted(case: list[Placed], block: tuple[int, ...]) -> Parts:
-    index = {j: i for i, j in enumerate(block)}
-    inside = [p for p in case if p.outputs and set(p.outputs) <= set(block)]
-    return frozenset(Counter(Placed(p.component, tuple(index[j] for j in p.outputs)) for p in inside).items())
+    return len({restricted(case, block) for case in cases}) <= 1
 
 
 def _weights(case: list[Placed]) -> Parts:
@@ -271,14 +267,14 @@ def _weights(case: list[Placed]) -> Parts:
 
 def common_side(cases: Sequence[list[Placed]], block: tuple[int, ...], measures: Measures) -> BlockLaw:
     """One law on a block on which all its cases agree."""
-    return BlockLaw(((_restricted(cases[0], block), 1),) if cases else (), measures)
+    return BlockLaw(((restricted(cases[0], block), 1),) if cases else (), measures)
 
 
 def joint_side(cases: Sequence[list[Placed]], rest: tuple[int, ...], measures: Measures) -> BlockLaw:
     """One law on the coordinates on which its cases differ, with the weights of the cases."""
     if not rest and len(cases) == 1 and len(cases[0]) == 1 and not cases[0][0].outputs:  # one star of conditions
         return BlockLaw(((frozenset(((cases[0][0], 1),)), 1),), measures)
-    found = Counter(_restricted(c, rest) | _weights(c) for c in cases)
+    found = Counter(restricted(c, rest) | _weights(c) for c in cases)
     return BlockLaw(tuple(found.items()), measures)
 
 

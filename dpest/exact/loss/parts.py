@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpest.curves.boxes import Boxes
-from dpest.curves.cells import ROUND, single
+from dpest.curves.cells import LARGE, ROUND, single, slack_of_sums
 from dpest.curves.fibres import Fibres
 from dpest.curves.pieces import DensityPiece
 from dpest.curves.tails import NormalTails
@@ -37,7 +37,6 @@ _LOG_BEYOND = -120.0  # ln of the mass of one draw that may lie beyond the cells
 _MOST_REAL = 3  # real coordinates that share noise
 _WELL_CONDITIONED = 1e6  # of a covariance that doubles solve to nine digits of its square root; beyond, rationals do
 _MOST_SOLVED = 40  # outputs whose covariance is solved in rationals: about a second
-_LARGE = 700.0  # the logarithm of the largest relative error that is told: a double holds e^709
 
 
 @dataclass(frozen=True)
@@ -159,8 +158,9 @@ def _equal_weight(piece: DensityPiece) -> Weight:
     """Equal laws on a line: only their mass counts, which is the same on both sides."""
     cells = piece.cells
     log_mass = float(log_sum(cells.log_p))
-    beyond = math.exp(min(math.log(piece.beyond[0]) - log_mass, _LARGE)) if piece.beyond[0] else 0.0
-    return Weight(log_mass, log_mass, float(cells.slack.max(initial=0.0)) + beyond + 1e-14)
+    beyond = math.exp(min(math.log(piece.beyond[0]) - log_mass, LARGE)) if piece.beyond[0] else 0.0
+    off = slack_of_sums(np.zeros(cells.size, np.intp), cells.log_p, np.array([log_mass]), cells.slack)
+    return Weight(log_mass, log_mass, min(float(off[0]), float(cells.slack.max(initial=0.0))) + beyond + 1e-14)
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,12 @@ from dpest.exact.loss.blocks import (
     CoordinateKind,
     Measures,
     common_side,
+    connected,
     joint_side,
     product_points,
     split_blocks,
 )
+from dpest.exact.loss.combinations import combined_blocks
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
 from dpest.exact.loss.direction import direction_block
 from dpest.exact.loss.mixed import mixed_block
@@ -241,15 +243,16 @@ def _stratum(
     """The laws of the coordinates, without the leaves that they stand for."""
     cases = (*left, *right)
     frame = frame_of(transform, [[c.lattice(transform, j, kind) for c in cases] for j, kind in enumerate(kinds)], kinds)
-    placed = [[case.placed(frame) for case in side] for side in (left, right)]
-    common, rest = split_blocks(placed[0], placed[1])
-    members = [*common, rest]
-    blocks = []
-    for i, b in enumerate(members):
-        make = joint_side if i == len(common) else common_side
-        p, q = (make(side, b, measures) for side in placed)
-        blocks.append(_block(b, p, q, kinds, cases, frame))
-    return Stratum((), tuple(blocks), tuple(members), frame)
+    p, q = ([case.placed(frame) for case in side] for side in (left, right))
+    common, rest = split_blocks(p, q)
+    sides = [(b, common_side(p, b, measures), common_side(q, b, measures)) for b in common]
+    parts = combined_blocks(p, q, [b for b in connected([*p, *q]) if b not in common])
+    if parts is None:
+        sides.append((rest, joint_side(p, rest, measures), joint_side(q, rest, measures)))
+    else:
+        sides += [(part.members, BlockLaw(part.left, measures), BlockLaw(part.right, measures)) for part in parts]
+    blocks = tuple(_block(b, one, other, kinds, cases, frame) for b, one, other in sides)
+    return Stratum((), blocks, tuple(b for b, _, _ in sides), frame)
 
 
 def _block(

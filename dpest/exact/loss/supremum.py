@@ -26,6 +26,7 @@ from dpest.exact.loss.proved import proved
 from dpest.exact.loss.ratio import RatioSide, quotient_supremum
 from dpest.exact.loss.shift import moved_concave_sum, moved_sum, shifted, tilted
 from dpest.exact.loss.sphere import SphereSide, sphere_supremum
+from dpest.exact.loss.transport import mixture_ends
 from dpest.exact.loss.vectors import moved_vector
 
 _GLIMPSED = np.array([0.1, 1.0, 4.0, 40.0])  # scales beyond the kinks at which a first look is taken
@@ -93,15 +94,16 @@ def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
 
 def _searched_on_space(block: Block, worth: Ends, most: Ends) -> BothWays:
     """What a search shows, with an upper end on cells of the space where one is open and worth the work."""
-    found = on_space(block, worth, most)
+    ends = mixture_ends(block, supremum)
+    found = capped(on_space(block, worth, most), ends)
     ways = zip((found.forward, found.backward), worth, most, strict=True)
-    is_wanted = any(sup.lower < sup.upper and least < math.inf and not as_good_as(sup.lower, top) for sup, least, top in ways)
+    is_wanted = any(least < math.inf and not as_good_as(sup.lower, min(top, sup.upper)) for sup, least, top in ways)
     reached = found.forward.lower, found.backward.lower
     tops = highest_on_cells(block, reached) if is_wanted else None
     if tops is None:
         return found
     forward, backward = (top.place(block.dimension) for top in tops)
-    return capped(with_place(block, found, (forward, backward)), (tops[0].value, tops[1].value))
+    return capped(with_place(block, found, (forward, backward)), (min(ends[0], tops[0].value), min(ends[1], tops[1].value)))
 
 
 def _known_support(block: Block, found: BothWays) -> BothWays:

@@ -22,6 +22,7 @@ from dpest.lang.plain_numbers import PlainNumber, bare, native
 from dpest.lang.shares import are_added
 from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
 from dpest.laws.discrete import MOST_EXACT, atoms
+from dpest.laws.stock import stock_law
 from dpest.numerics.setting import Setting
 
 Size = int | tuple[int, ...] | None
@@ -189,12 +190,9 @@ def standard_t(df: Any, size: Size = None) -> Any:
 def of_scipy(family: Any, *shapes: float) -> Any:
     """A draw with the law of a SciPy distribution, given itself or by its name."""
     with Setting(RUN, None):  # SciPy asks generators for numbers of its own when it is loaded, and when a law is made
-        import scipy.stats
-
         from dpest.laws.scipy_law import from_frozen
 
-        named = getattr(scipy.stats, family) if isinstance(family, str) else family
-        location, law = from_frozen(named(*shapes))
+        location, law = stock_law(family, *shapes) if isinstance(family, str) else from_frozen(family(*shapes))
     return _plus(location, fresh(law))
 
 

@@ -97,7 +97,8 @@ def test_merged_cells_cover_what_they_hold() -> None:
     )
     found = merged(p)
     assert found.size == 1
-    assert found.slack[0] >= 5e-3
+    assert 5e-3 > found.slack[0] >= math.log(math.fsum(np.exp(p.log_p + p.slack)))  # what is off by 5e-3 is a part of it
+    assert found.slack[0] >= -math.log(math.fsum(np.exp(p.log_p - p.slack)))
     assert found.slack[0] <= 5e-3 + 1e-14
     assert (found.low[0], found.high[0]) == (-0.3, 0.4)
     far = merged(cells([0.5, 0.5], [0.25, 0.75]))
