@@ -15,7 +15,7 @@ from dpest.exact.inference.component import Case
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
 from dpest.exact.inference.sphere import Spherical, spherical
-from dpest.lang.extent import extent
+from dpest.lang.extent import is_rounded
 from dpest.lang.logic import compare
 from dpest.lang.nodes import (
     All,
@@ -39,7 +39,7 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.origins import root
-from dpest.lang.plain import Undetermined, evaluate
+from dpest.lang.plain import Undetermined, evaluate, rests_on
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import Became, has_finitely_many_points
@@ -47,7 +47,8 @@ from dpest.trace.functions import NotFinite
 from dpest.trace.images import in_one_form
 from dpest.trace.literal import Literal, narrowed
 from dpest.trace.literal import held as tightest
-from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, pinned, unrounded
+from dpest.trace.pinning import pinned
+from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, unrounded
 from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
 from dpest.trace.stepped import steps_of
@@ -219,7 +220,7 @@ def _leaf_value(x: Any, run: CaseRun, pin: bool, ratios: bool) -> LeafValue:
         value = affine(x, run, became)
     except NotFinite as beyond:
         return Constant(beyond.value)
-    if pin or not value.terms or _uneven(value) or _rounds(x):
+    if pin or not value.terms or _uneven(value) or _rounds(x, value, became):
         return Constant(pinned(x, run, "an output", became))
     if not any(isinstance(n, Rounded) for n, _ in value.terms):
         return Affine(value)
@@ -265,13 +266,15 @@ def _uneven(value: Linear) -> bool:
 _MOST_ROUNDED = 500  # points of an output that are each computed as the program does; more are taken to lie on their lattice
 
 
-def _rounds(x: Any) -> bool:
+def _rounds(x: Any, value: Linear, became: Became) -> bool:
     """Whether the program's own arithmetic rounds an output with few points: which of them are equal, it alone can tell."""
-    if any(isinstance(n, Draw) and not getattr(n.law, "finite", False) for n in ancestors(x)):
+    if any(isinstance(n, Draw) and not getattr(n.law, "finite", False) for n, _ in value.terms):
         return False
-    draws = draws_of(x)
+    draws, _ = rests_on(x, became)
+    if not all(getattr(d.law, "finite", False) for d in draws):
+        return False
     few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _MOST_ROUNDED
-    return few and not extent(x).exact
+    return few and is_rounded(x)
 
 
 _FINEST = 1 << 20  # steps per unit of a discrete value that is rounded; with more, floats do not tell its ties

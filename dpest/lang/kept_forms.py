@@ -1,0 +1,25 @@
+"""Sums that come down to less in rationals than in the program's own arithmetic, and are kept as they were written."""
+
+from __future__ import annotations
+
+import operator
+
+from dpest.lang.extent import is_rounded
+from dpest.lang.nodes import NODES, TRUTHS, Draw, Linear, Rounded, is_integral, simplified
+
+
+def tells_more(x: Linear) -> bool:
+    """Whether Python may tell a written sum from what is left of it: (k + 0.1) - 0.1 from k, (k > 0) + 0 from a truth value."""
+    short = simplified(x)
+    if isinstance(short, (Draw, Rounded, *TRUTHS)):
+        return is_integral(short)
+    return not x.terms and not _is_nothing(x) and is_rounded(x)
+
+
+def _is_nothing(x: Linear) -> bool:
+    """Whether a value is taken off itself, or multiplied by zero."""
+    assert x.written is not None
+    function, operands = x.written
+    if function is operator.sub:
+        return operands[0] is operands[1]
+    return function is operator.mul and any(not isinstance(v, NODES) and not v for v in operands)
