@@ -11,9 +11,11 @@ from dpest.lang.nodes import NODES, TRUTHS, Draw, Linear, Rounded, is_integral, 
 def tells_more(x: Linear) -> bool:
     """Whether Python may tell a written sum from what is left of it: (k + 0.1) - 0.1 from k, (k > 0) + 0 from a truth value."""
     short = simplified(x)
-    if isinstance(short, (Draw, Rounded, *TRUTHS)):
-        return is_integral(short)
-    return not x.terms and not _is_nothing(x) and is_rounded(x)
+    if short is x:
+        return False
+    if isinstance(short, (Draw, Rounded, *TRUTHS)) and is_integral(short):
+        return True
+    return not _is_nothing(x) and is_rounded(x)
 
 
 def _is_nothing(x: Linear) -> bool:
