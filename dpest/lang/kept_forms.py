@@ -6,6 +6,7 @@ import operator
 
 from dpest.lang.extent import is_rounded
 from dpest.lang.nodes import NODES, TRUTHS, Draw, Linear, Rounded, is_integral, simplified
+from dpest.lang.plain import rests_on
 
 
 def tells_more(x: Linear) -> bool:
@@ -15,7 +16,13 @@ def tells_more(x: Linear) -> bool:
         return False
     if isinstance(short, (Draw, Rounded, *TRUTHS)) and is_integral(short):
         return True
-    return not _is_nothing(x) and is_rounded(x)
+    return not _is_nothing(x) and (is_rounded(x) or (not x.terms and _is_of_inputs(x)))
+
+
+def _is_of_inputs(x: Linear) -> bool:
+    """Whether unknown inputs cancel, beside discrete noise if any: nothing is known of how they are rounded."""
+    draws, _ = rests_on(x, {})
+    return any(d.law.unknown for d in draws) and all(d.law.discrete for d in draws)
 
 
 def _is_nothing(x: Linear) -> bool:

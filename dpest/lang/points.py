@@ -136,7 +136,7 @@ def _among(value: Any, points: list[Any]) -> Any:
 
 
 def _computed(value: Any) -> int | float | None:
-    """The number as the program computes it from the exact values that it is made of on this path; None where those are not known.
+    """The number as the program computes it from the exact values that it is made of; None where those are not known.
 
     3 * (0.1 * 3) is not the double next to nine tenths.
     """

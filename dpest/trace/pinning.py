@@ -48,15 +48,16 @@ def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | f
     _pin(value, ask, became)
     note_truths(x, became, partial(affine, ask=ask, became=became))
     missing, _ = rests_on(x, became)
+    few = [d for d in missing if has_finitely_many_points(linear(d))]
     rounded = bool(missing) and not extent(x, became).exact
+    if rounded and len(few) < len(missing) and all(d.law.discrete for d in missing):
+        raise ExactRefused(f"{what} in which a value without finitely many points cancels, and leaves its rounding")
     with suppress(Undetermined):
         if not rounded:
             return _computed(x, became)
-    became |= {id(d): point(d, ask) for d in missing if has_finitely_many_points(linear(d))}  # that cancel in rationals alone
+    became |= {id(d): point(d, ask) for d in few}  # that cancel in rationals alone
     with suppress(Undetermined):
         return _computed(x, became)
-    if rounded and all(d.law.discrete for d in missing):
-        raise ExactRefused(f"{what} in which a value without finitely many points cancels, and leaves its rounding")
     return _computed(value, became)  # zero times a value that nobody asked for
 
 

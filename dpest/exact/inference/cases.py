@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.component import Case
+from dpest.exact.inference.computed import Computed, computed
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
 from dpest.exact.inference.sphere import Spherical, spherical
@@ -68,6 +69,7 @@ class Affine:
     """A leaf that is an affine expression of draws: a real number, or a lattice point where all draws are discrete."""
 
     value: Linear
+    computed: Computed | None = None  # a lattice point that the program rounds
 
     @property
     def continuous(self) -> bool:
@@ -81,6 +83,7 @@ class Floor:
     inner: Linear
     scale: Rational
     offset: Rational
+    computed: Computed | None = None  # where the program rounds it
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,8 +226,13 @@ def _leaf_value(x: Any, run: CaseRun, pin: bool, ratios: bool) -> LeafValue:
     if pin or not value.terms or _uneven(value) or _rounds(x, value, became):
         return Constant(pinned(x, run, "an output", became))
     if not any(isinstance(n, Rounded) for n, _ in value.terms):
-        return Affine(value)
+        return _affine(x, value, became)
     return _rounded_value(x, value, run, became)
+
+
+def _affine(x: Any, value: Linear, became: Became) -> Affine:
+    found = Affine(value)
+    return found if found.continuous else Affine(value, computed(x, value, became, value.constant))
 
 
 def _picked(x: Any, run: CaseRun) -> Any:
@@ -323,13 +331,13 @@ def _rounded_value(x: Any, value: Linear, run: CaseRun, became: Became) -> LeafV
         return Constant(pinned(x, run, "an output", became))
     if len(loose) > 1 or (loose and not isinstance(loose[0][0], Rounded)):
         if all(short(n) or steps_of(n) is not None for n, _ in loose if isinstance(n, Rounded)):
-            return Affine(unrounded(value, run, became))
+            return _affine(x, unrounded(value, run, became), became)
         raise ExactRefused("an output is a sum of a rounded value and another random value")
     node, scale = loose[0] if loose else value.terms[0]
     assert isinstance(node, Rounded)
     steps = steps_of(node) if loose else None
     if steps is not None and any(d is steps.terms[0][0] for direction in run.bounds for d, _ in direction):
-        return Affine(unrounded(value, run, became))  # conditions speak of the whole number, and so does the output
+        return _affine(x, unrounded(value, run, became), became)  # conditions speak of the whole number, and so does the output
     offset = value.constant
     for other, c in value.terms:
         if other is not node:
@@ -337,12 +345,13 @@ def _rounded_value(x: Any, value: Linear, run: CaseRun, became: Became) -> LeafV
     inner, sign = floor_form(node, run, became)
     if not inner.terms:
         return Constant(plain_number(scale * sign * floor(inner.constant) + offset))
+    made = computed(x, Linear(((node, scale),), offset), became, offset)
     if _too_fine(inner):
         simple = _simple(node, inner, sign, became)
         if simple is not None:
-            return Floor(simple, sign * scale, offset)
+            return Floor(simple, sign * scale, offset, made)
         return Constant(pinned(x, run, "an output that rounds discrete values on lattices without a common step, and", became))
-    return Floor(inner, sign * scale, offset)
+    return Floor(inner, sign * scale, offset, made)
 
 
 class Numbering:
