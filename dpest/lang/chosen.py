@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpest.lang.extent import is_rounded
 from dpest.lang.extremes import ranked
 from dpest.lang.logic import negate
 from dpest.lang.nodes import (
@@ -56,7 +57,7 @@ def _apart(condition: Node, yes: Any, no: Any) -> Any:
         return Where(condition, yes, no)
     common = Linear(shared, b.constant)
     left, right = (simplified(combine(x, common, -1)) for x in (a, b))
-    if not is_node(left) and left == right:
+    if not is_node(left) and left == right and (yes is no or not (is_rounded(yes) or is_rounded(no))):
         return yes
     return combine(common, linear(Where(condition, left, right)), 1, (selected, (condition, yes, no)))
 

@@ -20,13 +20,13 @@ from dpest.lang.division import of_arrays, quotient
 from dpest.lang.elementary import ELEMENTARY, absolute, elementary, exponential, power, sign_bit, signed, square
 from dpest.lang.extremes import clipped, extreme
 from dpest.lang.has_law import HasLaw
+from dpest.lang.kept_forms import tells_more
 from dpest.lang.limits import in_range, overflows, rounded_steps
 from dpest.lang.logic import compare, compared, conjunction, negate, truth
 from dpest.lang.many_bits import multiplied
 from dpest.lang.narrow import checked, is_narrow
 from dpest.lang.nodes import (
     NODES,
-    TRUTHS,
     Apply,
     Compare,
     Draw,
@@ -68,8 +68,7 @@ __all__ = ["RUN", "Dist", "Interval", "compare", "conjunction", "negate", "round
 def wrap(x: Any) -> Any:
     """A node as the author sees it; constants stay plain."""
     if isinstance(x, Linear):
-        # Python may tell (k + 0.1) - 0.1 from a whole number k, and (k > 0) + 0 from a truth value: what was written stays.
-        x = x if isinstance(short := simplified(x), (Draw, Rounded, *TRUTHS)) and x.written and is_integral(short) else short
+        x = x if x.written is not None and tells_more(x) else simplified(x)
     return Dist(x) if isinstance(x, NODES) else x
 
 

@@ -73,6 +73,14 @@ def extent(node: Any, known: Mapping[int, Any] | None = None) -> Extent:
     return folded(node, parts, value) if is_node(node) else of_number(node)
 
 
+def is_rounded(node: Any) -> bool:
+    """Whether a discrete value is rounded on the way to it, so that equal rationals need not be equal numbers of the program."""
+    if not is_node(node):
+        return False
+    found = extent(node)
+    return math.isfinite(found.size) and not found.exact
+
+
 def compared(condition: Any, known: Mapping[int, Any] | None = None) -> Extent:
     """The extent of what a comparison subtracts from each other; other conditions are settled elsewhere."""
     if not isinstance(condition, Compare):
@@ -191,7 +199,9 @@ def _unsure(sides: list[Extent]) -> Extent:
 
 
 def _times(a: Extent, b: Extent) -> Extent:
-    return _checked(a.size * b.size if a.size and b.size else 0.0, a.grain * b.grain, a.exact and b.exact)
+    if not (a.size and b.size):
+        return of_number(0)
+    return _checked(a.size * b.size, a.grain * b.grain, a.exact and b.exact)
 
 
 def _checked(size: float, grain: float, exact: bool) -> Extent:

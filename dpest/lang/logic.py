@@ -8,7 +8,7 @@ from typing import Any
 
 from dpest.lang import extent
 from dpest.lang.nodes import NODES, All, Compare, Draw, Node, Not, Relation, combine, linear
-from dpest.lang.plain import missing_draws
+from dpest.lang.plain import rests_on
 from dpest.numerics.rationals import Rational
 
 _OPERATORS = {Relation.GE: operator.ge, Relation.GT: operator.gt, Relation.EQ: operator.eq}
@@ -38,10 +38,10 @@ def sign(relation: Relation, x: Rational) -> bool:
 
 
 def _rounds(one: Compare) -> bool:
-    """Whether draws with finitely many points are behind a comparison, and what is computed from them is rounded."""
+    """Whether only discrete draws are behind a comparison, and what is computed from them is rounded."""
     if one.written is None or not any(isinstance(x, NODES) for x in one.written[1]) or one.written[1][0] is one.written[1][1]:
         return False
-    return all(getattr(d.law, "finite", False) for d in missing_draws(one, {})) and not extent.compared(one).exact
+    return all(d.law.discrete for d in rests_on(one, {})[0]) and not extent.compared(one).exact
 
 
 @lru_cache(maxsize=1 << 12)

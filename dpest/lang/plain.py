@@ -61,6 +61,38 @@ def missing_draws(node: Any, known: Mapping[int, Any]) -> list[Draw]:
     return found
 
 
+def rests_on(node: Any, known: Mapping[int, Any]) -> tuple[list[Draw], list[Node]]:
+    """The draws without a number, and the truths and places that are not decided, that come next on the way to a value.
+
+    What a truth is made of is left out, and so are the sides of a choice as long as its condition is open.
+    """
+    seen: set[int] = set()
+    stack = _next(node, known) if is_node(node) else []
+    draws, decisions = [], []
+    while stack:
+        current = stack.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            if id(current) not in known and _is_decision(current):
+                decisions.append(current)
+                continue
+            stack.extend(_next(current, known))
+            if isinstance(current, Draw) and id(current) not in known:
+                draws.append(current)
+    return draws, decisions
+
+
+def _is_decision(node: Node) -> bool:
+    return isinstance(node, Compare | Not | All | ArgExtreme) or (isinstance(node, Ranked) and node.place)
+
+
+def _next(node: Node, known: Mapping[int, Any]) -> list[Node]:
+    if not isinstance(node, Where) or id(node) in known:
+        return _needed(node, known)
+    condition = known.get(id(node.condition), node.condition)
+    return [x for x in ([condition] if is_node(condition) else [node.yes if condition else node.no]) if is_node(x)]
+
+
 _UNKNOWN = object()
 
 

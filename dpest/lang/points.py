@@ -7,6 +7,7 @@ import operator
 from itertools import count, product
 from typing import Any
 
+from dpest.lang.extent import extent, is_rounded
 from dpest.lang.nodes import (
     TRUTHS,
     All,
@@ -19,6 +20,7 @@ from dpest.lang.nodes import (
     Ranked,
     Rounded,
     Where,
+    children,
     draws_of,
     is_integral,
     is_node,
@@ -41,7 +43,8 @@ def plain_point(value: Any) -> Any:
     """The value's number on this path, forking the run; None where it has no list of points and is no whole number."""
     points = listed_points(value.node)
     if points is not None:
-        return _among(value, sorted(points))
+        number = _computed(value) if is_rounded(value.node) else None
+        return _among(value, sorted(points)) if number is None else number
     return _whole(value) if is_integral(value.node) else None
 
 
@@ -129,20 +132,36 @@ def _among(value: Any, points: list[Any]) -> Any:
             low = middle + 1
         else:
             high = middle
-    point = exact(points[low])
-    return int(point) if point.denominator == 1 else _as_written(value.node, point)
+    return plain_number(exact(points[low]))
 
 
-def _as_written(node: Any, point: Rational) -> float:
-    """A point as the program computes it, where that is known: 3 * (0.1 * 3) is not the double next to nine tenths."""
-    if isinstance(node, Linear) and len(node.terms) == 1 and isinstance(node.terms[0][0], Draw):
-        ((draw, factor),) = node.terms
-        try:
-            number = evaluate(node, {id(draw): plain_number((point - node.constant) / factor)})
-        except (Undetermined, ArithmeticError):
-            return float(point)
-        return float(number)
-    return float(point)
+def _computed(value: Any) -> int | float | None:
+    """The number as the program computes it from the exact values that it is made of; None where those are not known.
+
+    3 * (0.1 * 3) is not the double next to nine tenths.
+    """
+    made, known = type(value), {}
+    stack = [value.node]
+    while stack:
+        node = stack.pop()
+        if not is_node(node) or id(node) in known:
+            continue
+        if isinstance(node, TRUTHS):
+            known[id(node)] = bool(made(node))
+        elif isinstance(node, Where):
+            known[id(node)] = side = node.yes if made(node.condition) else node.no
+            stack.append(side)
+        elif isinstance(node, Draw) or extent(node).exact:
+            if has_listed_points(node):
+                known[id(node)] = made(node)._point()
+        else:
+            written = getattr(node, "written", None)
+            stack.extend(reversed(children(node) if written is None else written[1]))
+    try:
+        number = evaluate(value.node, known)
+    except (Undetermined, ArithmeticError):
+        return None
+    return int(number) if number == int(number) else float(number)
 
 
 def _whole(value: Any) -> int:

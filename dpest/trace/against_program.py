@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpest.errors import MechanismRaised, TraceMismatch
+from dpest.lang.extent import is_rounded
 from dpest.lang.nodes import Draw, Node, Relation, is_node
 from dpest.lang.plain import missing_draws
 from dpest.lang.plain_numbers import PlainFloat, size_of
@@ -271,20 +272,19 @@ def compare_leaves(expected: Flat, values: Sequence[Any], output: Flat, run: Pla
 
 
 def _leaf_agrees(node: Any, expected: Any, returned: Any, run: PlainRun) -> bool:
-    size = size_of(returned) if isinstance(returned, PlainFloat) else 0.0
-    number = run.number(returned)
+    size, number = size_of(returned) if isinstance(returned, PlainFloat) else 0.0, run.number(returned)
     if _agree(expected, number, size):
         return True
     if not isinstance(expected, Value):
         return False
-    if not expected.inexact:  # a whole number, unless noise that cancels was rounded on the way to it
-        return _has_cancelled_noise(node) and _rounded_to(float(expected.number), number, run.outside.largest(node))
+    if not expected.inexact:  # a whole number, unless what cancels was rounded on the way
+        return _cancels(node) and _rounded_to(float(expected.number), number, run.outside.largest(node))
     # What an array holds has lost the size of the numbers on the way to it; the graph knows them, at some cost.
     return _agree(expected, number, run.outside.largest(node))
 
 
-def _has_cancelled_noise(node: Any) -> bool:
-    return is_node(node) and any(not draw.law.discrete for draw in missing_draws(node, {}))
+def _cancels(node: Any) -> bool:
+    return is_rounded(node) or (is_node(node) and any(not draw.law.discrete for draw in missing_draws(node, {})))
 
 
 def _agree(expected: Any, returned: Any, size: float) -> bool:

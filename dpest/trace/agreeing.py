@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from dpest.lang.extent import is_rounded
 from dpest.lang.nodes import draws_of, is_node
 from dpest.trace.columns import constant_key
 from dpest.trace.images import in_one_form
@@ -79,8 +80,12 @@ def _tree(paths: Sequence[Path]) -> list[_Place]:
 
 def _agree(one: Path, other: Path) -> bool:
     """Whether both return the same expression. Of whole numbers a path may know the value, and is told apart by it."""
-    draws = (d for x in one.output.leaves if is_node(x) for d in draws_of(x))
-    return _shape(one) == _shape(other) and same_output(one.output, other.output) and not any(d.law.discrete for d in draws)
+    if _shape(one) != _shape(other) or not same_output(one.output, other.output):
+        return False
+    if any(d.law.discrete for x in one.output.leaves if is_node(x) for d in draws_of(x)):
+        return False
+    leaves = zip(one.output.leaves, other.output.leaves, strict=True)
+    return not any(a is not b and (is_rounded(a) or is_rounded(b)) for a, b in leaves)
 
 
 def _up_to(path: Path, depth: int) -> Path | None:

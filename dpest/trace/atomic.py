@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Protocol
 
+from dpest.errors import ExactRefused
 from dpest.lang.logic import sign
 from dpest.lang.nodes import Draw, Linear, Relation, Where, combine, draws_of, is_integral, linear
 from dpest.lang.plain import missing_draws
@@ -45,6 +46,8 @@ def settled(relation: Relation, constant: Rational, program: AsWritten, ask: Ask
         if ask is None:
             raise Uneven("a comparison of random values that cancel: rounding decides it")
         said = program({id(d): point(d, ask) for d in draws})
+    elif draws and all(d.law.discrete for d in draws):
+        raise ExactRefused("a comparison in which values without finitely many points cancel: rounding decides it")
     else:
         said = program({})
     return sign(relation, constant) if said is None else said

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import BudgetExceeded, ExactRefused, MechanismError, MechanismRaised, RandomTruth
+from dpest.lang.behind import hidden_draws
 from dpest.lang.folding import folded
 from dpest.lang.generators.swap import standing_in
 from dpest.lang.nodes import Draw, Linear, Node, ancestors, children, draws_of, is_node
@@ -71,7 +72,7 @@ class Path:
     @cached_property
     def draws(self) -> tuple[list[Draw], ...]:
         """The draws that each leaf of the output depends on."""
-        return tuple(draws_of(x) for x in self.output.leaves)
+        return tuple(draws_of(x) + hidden_draws(x) for x in self.output.leaves)
 
     @cached_property
     def constants(self) -> tuple[Any, ...] | None:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any, assert_never
 
 from dpest.errors import ExactRefused
-from dpest.lang.extent import extent
 from dpest.lang.logic import truth
 from dpest.lang.nodes import (
     All,
@@ -40,14 +38,14 @@ from dpest.lang.nodes import (
     scaled,
     simplified,
 )
-from dpest.lang.plain import Undetermined, evaluate, missing_draws
-from dpest.lang.spans import never_negative, reach
+from dpest.lang.spans import never_negative
 from dpest.numerics.rationals import Rational
-from dpest.trace.atomic import Ask, Became, atomic, has_finitely_many_points, is_listed, pinned_draws, point, settled, side_taken
+from dpest.trace.atomic import Ask, Became, atomic, pinned_draws, settled, side_taken
 from dpest.trace.coins import at_the_coin
 from dpest.trace.functions import NotFinite, both_sides, holds, numeric, other_side, product_compared, without_function
 from dpest.trace.literal import Literal, smooth_literal
 from dpest.trace.nonlinear import known_product, nonlinear, with_laplace
+from dpest.trace.rests import as_computed
 from dpest.trace.roundings import HALF, asked, comparable, least, meets_whole, reaches, short
 from dpest.trace.stepped import steps_of
 from dpest.trace.turns import without_turns
@@ -109,7 +107,9 @@ def _reduced(node: Node, ask: Ask, became: Became) -> Linear:
 
             out = values[split(node, ask)]
         case Function() | Product() | Quotient():
-            return nonlinear(node, _Path(ask, became), became)
+            from dpest.trace.pinning import Here
+
+            return nonlinear(node, Here(ask, became), became)
         case Apply(function=function):
             name = getattr(function, "__name__", "a function")
             raise ExactRefused(f"{name} is applied to a random value: such a function can be sampled, not inferred")
@@ -150,7 +150,7 @@ def _compared(condition: Compare, ask: Ask, became: Became) -> bool:
         expression = affine(value, ask, became)
     except NotFinite as beyond:
         return holds(relation, beyond.value)
-    program = AsWritten(condition, became)
+    program = as_computed(AsWritten(condition, became), expression, became, partial(affine, ask=ask, became=became))
     if any(isinstance(n, Rounded) for n, _ in expression.terms):
         return _rounded_compared(relation, expression, ask, became, program)
     return atomic(relation, expression, ask, program)
@@ -222,6 +222,8 @@ def meets_halves(node: Node, ask: Ask, became: Became) -> bool:
 
 def unrounded(value: Linear, ask: Ask, became: Became) -> Linear:
     """Roundings of values with finitely many points, worked out point by point; those of noise as draws of whole numbers."""
+    from dpest.trace.pinning import pinned
+
     out = Linear((), value.constant)
     for node, c in value.terms:
         if isinstance(node, Draw):
@@ -310,6 +312,7 @@ def as_literal(condition: Compare, ask: Ask | None, became: Became) -> Literal |
     """A comparison of draws, or of one rounding with a constant, as a single inequality."""
     relation, value = condition.relation, condition.value
     program = AsWritten(condition, became)
+    program = as_computed(program, value, became, None if ask is None else partial(affine, ask=ask, became=became))
     if not value.terms:
         return settled(relation, value.constant, program, ask)
     node = value.terms[0][0]
@@ -334,67 +337,3 @@ def _rounding_literal(node: Rounded, whole: int, upwards: bool, ask: Ask, became
     if isinstance(one, bool):
         return one == upwards
     return one if upwards else one.negated()
-
-
-# -- values with finitely many points ----------------------------------------------------------------------------------
-
-
-class _Path:
-    """What functions, products and quotients ask of the path that they are on."""
-
-    def __init__(self, ask: Ask, became: Became) -> None:
-        self.ask, self.became = ask, became
-
-    def affine(self, x: Any) -> Linear:
-        """A value as an affine expression."""
-        return affine(x, self.ask, self.became)
-
-    def decide(self, condition: Any) -> bool:
-        """Which way a condition goes."""
-        return decide(condition, self.ask)
-
-    def pinned(self, x: Any, what: str) -> int | float:
-        """The number that a value with listed points has."""
-        return pinned(x, self.ask, what, self.became)
-
-
-def pinned(x: Any, ask: Ask, what: str, became: Became | None = None) -> int | float:
-    """The plain number that a value with finitely many points has on this path, as the program computes it."""
-    became = {} if became is None else became
-    value = affine(x, ask, became)
-    if isinstance(x, Rounded) and short(x) and not has_finitely_many_points(value):
-        return _step(x, ask)
-    if not is_listed(value, ask):
-        raise ExactRefused(f"{what} that does not have finitely many points")
-    _pin(value, ask, became)
-    missing = missing_draws(x, became)
-    with suppress(Undetermined):
-        if not missing or extent(x, became).exact:
-            return _computed(x, became)
-    became |= {id(d): point(d, ask) for d in missing if has_finitely_many_points(linear(d))}  # that cancel in rationals alone
-    with suppress(Undetermined):
-        return _computed(x, became)
-    return _computed(value, became)  # zero times a value that nobody asked for
-
-
-def _computed(x: Any, became: Became) -> int | float:
-    number: int | float = evaluate(x, became)
-    return number
-
-
-def _step(node: Rounded, ask: Ask) -> int:
-    """The whole number that a rounding is on this path, from its smallest on."""
-    low, high = (math.ceil(x) for x in reach(node))
-    return next((k for k in range(low, high) if not decide(reaches(node, k + 1), ask)), high)
-
-
-def _pin(value: Linear, ask: Ask, became: Became) -> None:
-    """Notes the point of every draw that a value is made of."""
-    for node, _ in value.terms:
-        if id(node) in became:
-            continue
-        if isinstance(node, Draw):
-            became[id(node)] = point(node, ask)
-        else:
-            assert isinstance(node, Rounded)
-            _pin(affine(node.value, ask, became), ask, became)

@@ -12,7 +12,8 @@ from dpest.lang.points import has_listed_points, plain_point
 from dpest.numerics.setting import Setting
 from dpest.trace.literal import Bounds, Literal, implied, narrowed, open_options
 from dpest.trace.outputs import Flat
-from dpest.trace.resolve import decide, pinned
+from dpest.trace.pinning import pinned
+from dpest.trace.resolve import decide
 
 
 class _Open(Exception):

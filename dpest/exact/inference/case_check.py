@@ -13,6 +13,7 @@ from typing import Any
 from dpest.errors import TraceMismatch
 from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, LeafValue, Ratio
 from dpest.exact.inference.sphere import Spherical
+from dpest.lang.extent import is_rounded
 from dpest.lang.nodes import Draw, Linear, Relation
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, floor
@@ -41,7 +42,7 @@ def check_cases(leaves: Sequence[Any], literals: Sequence[Literal], cases: Seque
             if complete and not holding:
                 raise _disagreement(numbers, expected, "no case holds")
             for case in holding:
-                if not all(map(numbers.agree, case.values, expected)):
+                if not all(map(numbers.agree, case.values, expected, leaves)):
                     raise _disagreement(numbers, expected, f"a case says {[numbers.said(v) for v in case.values]}")
         compared += 1
         if compared == _COMPARED:
@@ -120,7 +121,7 @@ class _Numbers:
         number = scale * floor(inner.number) + offset
         return Value(number, float(abs(number)) + abs(float(offset)), inner.smooth)
 
-    def agree(self, value: LeafValue, expected: Any) -> bool:
+    def agree(self, value: LeafValue, expected: Any, leaf: Any) -> bool:
         """Whether a case's value is the leaf's, up to rounding."""
         said = self.said(value)
         if self.unclear:
@@ -129,7 +130,9 @@ class _Numbers:
         if _is_number(a) and _is_number(b):
             a, b = float(a), float(b)
             size = max(abs(a), abs(b), *(x.size for x in (said, expected) if isinstance(x, Value)), 0.0)
-            return a == b or abs(a - b) <= _UNCLEAR * size or (a != a and b != b)
+            if a == b or abs(a - b) <= _UNCLEAR * size or (a != a and b != b):
+                return True
+            return is_rounded(leaf) and abs(a - b) <= _UNCLEAR * self.valuation.largest(leaf)  # large values may have cancelled
         return bool(a == b)
 
 

@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.choices import CaseRun, Contradiction, Decisions
 from dpest.exact.inference.component import Case
+from dpest.exact.inference.computed import Computed, computed
 from dpest.exact.inference.expressions import Expr, expr, number, plus, times
 from dpest.exact.inference.factors import Bound
 from dpest.exact.inference.sphere import Spherical, spherical
-from dpest.lang.extent import extent
+from dpest.lang.extent import is_rounded
 from dpest.lang.logic import compare
 from dpest.lang.nodes import (
     All,
@@ -39,7 +40,7 @@ from dpest.lang.nodes import (
     scaled,
 )
 from dpest.lang.origins import root
-from dpest.lang.plain import Undetermined, evaluate
+from dpest.lang.plain import Undetermined, evaluate, rests_on
 from dpest.laws.law import Law
 from dpest.numerics.rationals import Rational, common_denominator, exact, floor
 from dpest.trace.atomic import Became, has_finitely_many_points
@@ -47,7 +48,8 @@ from dpest.trace.functions import NotFinite
 from dpest.trace.images import in_one_form
 from dpest.trace.literal import Literal, narrowed
 from dpest.trace.literal import held as tightest
-from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, pinned, unrounded
+from dpest.trace.pinning import pinned
+from dpest.trace.resolve import affine, decide, floor_form, index, meets_halves, unrounded
 from dpest.trace.roundings import short
 from dpest.trace.rounds import Loop
 from dpest.trace.stepped import steps_of
@@ -67,6 +69,7 @@ class Affine:
     """A leaf that is an affine expression of draws: a real number, or a lattice point where all draws are discrete."""
 
     value: Linear
+    computed: Computed | None = None  # a lattice point that the program rounds
 
     @property
     def continuous(self) -> bool:
@@ -80,6 +83,7 @@ class Floor:
     inner: Linear
     scale: Rational
     offset: Rational
+    computed: Computed | None = None  # where the program rounds it
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,11 +223,16 @@ def _leaf_value(x: Any, run: CaseRun, pin: bool, ratios: bool) -> LeafValue:
         value = affine(x, run, became)
     except NotFinite as beyond:
         return Constant(beyond.value)
-    if pin or not value.terms or _uneven(value) or _rounds(x):
+    if pin or not value.terms or _uneven(value) or _rounds(x, value, became):
         return Constant(pinned(x, run, "an output", became))
     if not any(isinstance(n, Rounded) for n, _ in value.terms):
-        return Affine(value)
+        return _affine(x, value, became)
     return _rounded_value(x, value, run, became)
+
+
+def _affine(x: Any, value: Linear, became: Became) -> Affine:
+    found = Affine(value)
+    return found if found.continuous else Affine(value, computed(x, value, became, value.constant))
 
 
 def _picked(x: Any, run: CaseRun) -> Any:
@@ -265,13 +274,15 @@ def _uneven(value: Linear) -> bool:
 _MOST_ROUNDED = 500  # points of an output that are each computed as the program does; more are taken to lie on their lattice
 
 
-def _rounds(x: Any) -> bool:
+def _rounds(x: Any, value: Linear, became: Became) -> bool:
     """Whether the program's own arithmetic rounds an output with few points: which of them are equal, it alone can tell."""
-    if any(isinstance(n, Draw) and not getattr(n.law, "finite", False) for n in ancestors(x)):
+    if any(isinstance(n, Draw) and not getattr(n.law, "finite", False) for n, _ in value.terms):
         return False
-    draws = draws_of(x)
+    draws, _ = rests_on(x, became)
+    if not all(getattr(d.law, "finite", False) for d in draws):
+        return False
     few = math.prod(d.law.support[1] - d.law.support[0] + 1 for d in draws) <= _MOST_ROUNDED
-    return few and not extent(x).exact
+    return few and is_rounded(x)
 
 
 _FINEST = 1 << 20  # steps per unit of a discrete value that is rounded; with more, floats do not tell its ties
@@ -320,13 +331,13 @@ def _rounded_value(x: Any, value: Linear, run: CaseRun, became: Became) -> LeafV
         return Constant(pinned(x, run, "an output", became))
     if len(loose) > 1 or (loose and not isinstance(loose[0][0], Rounded)):
         if all(short(n) or steps_of(n) is not None for n, _ in loose if isinstance(n, Rounded)):
-            return Affine(unrounded(value, run, became))
+            return _affine(x, unrounded(value, run, became), became)
         raise ExactRefused("an output is a sum of a rounded value and another random value")
     node, scale = loose[0] if loose else value.terms[0]
     assert isinstance(node, Rounded)
     steps = steps_of(node) if loose else None
     if steps is not None and any(d is steps.terms[0][0] for direction in run.bounds for d, _ in direction):
-        return Affine(unrounded(value, run, became))  # conditions speak of the whole number, and so does the output
+        return _affine(x, unrounded(value, run, became), became)  # conditions speak of the whole number, and so does the output
     offset = value.constant
     for other, c in value.terms:
         if other is not node:
@@ -334,12 +345,13 @@ def _rounded_value(x: Any, value: Linear, run: CaseRun, became: Became) -> LeafV
     inner, sign = floor_form(node, run, became)
     if not inner.terms:
         return Constant(plain_number(scale * sign * floor(inner.constant) + offset))
+    made = computed(x, Linear(((node, scale),), offset), became, offset)
     if _too_fine(inner):
         simple = _simple(node, inner, sign, became)
         if simple is not None:
-            return Floor(simple, sign * scale, offset)
+            return Floor(simple, sign * scale, offset, made)
         return Constant(pinned(x, run, "an output that rounds discrete values on lattices without a common step, and", became))
-    return Floor(inner, sign * scale, offset)
+    return Floor(inner, sign * scale, offset, made)
 
 
 class Numbering:

@@ -128,6 +128,11 @@ def _reach(floor: Floor, bounds: Bounds) -> tuple[float, float]:
     return max(low, -math.inf if least is None else least), min(high, math.inf if most is None else most)
 
 
+def floor_ends(floor: Floor) -> tuple[float, float]:
+    """The smallest and the largest number that is rounded, whatever the conditions."""
+    return _reach(floor, {})
+
+
 def _ends(law: Law) -> tuple[float, float]:
     if isinstance(law, Continuous):
         return law.reach(WINDOW)

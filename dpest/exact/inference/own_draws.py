@@ -18,6 +18,7 @@ from dpest.errors import BudgetExceeded, ExactRefused
 from dpest.exact.inference.cases import Constant, conditions_case, expand
 from dpest.exact.inference.component import components
 from dpest.exact.inference.eliminate import eliminate
+from dpest.lang.behind import hidden_draws
 from dpest.lang.nodes import Draw, Linear, Node, ancestors, draws_of
 from dpest.lang.origins import root
 from dpest.lang.points import listed_points
@@ -70,9 +71,10 @@ def _changed(path: Path) -> tuple[Path, float]:
 
 
 def in_conditions(path: Path) -> set[int]:
-    """The draws in the conditions of a path and of its loops."""
+    """The draws in the conditions of a path and of its loops, and those that decide how an output is rounded."""
     literals = [*path.conditions, *(x for loop in path.loops for x in _around(loop))]
-    return {id(root(d)) for x in literals for d, _ in x.terms}
+    rounding = {id(d) for x in path.output.leaves for d in hidden_draws(x)}
+    return {id(root(d)) for x in literals for d, _ in x.terms} | rounding
 
 
 def _around(loop: Loop) -> Iterator[Literal]:

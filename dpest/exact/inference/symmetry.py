@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from dpest.exact.inference.cases import Affine, Constant, Expansion
+from dpest.lang.extent import is_rounded
 from dpest.lang.nodes import Draw
 from dpest.lang.origins import root
 from dpest.lang.signature import as_written, signature
@@ -25,7 +26,7 @@ def signatures(leaves: Sequence[Any], draws: Sequence[Sequence[Draw]], literals:
 
 def _rounding(x: Any, own: Sequence[Draw], shared: set[int]) -> Any:
     """How the program works out a discrete value: equal in rationals, two such values may differ where it rounds ties."""
-    return as_written(x, shared) if own and all(d.law.discrete for d in own) else None
+    return as_written(x, shared) if own and (all(d.law.discrete for d in own) or is_rounded(x)) else None
 
 
 def classes(left: Sequence[Any], right: Sequence[Any]) -> list[int]:

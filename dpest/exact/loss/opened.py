@@ -16,6 +16,7 @@ import numpy as np
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import expand
+from dpest.lang.behind import hidden_draws
 from dpest.lang.nodes import Apply, Draw, Function, Linear, children, is_node, simplified
 from dpest.lang.signature import operation
 from dpest.trace.columns import constant_key
@@ -76,6 +77,8 @@ def _callable(function: Any) -> Any:
 
 def opened(trace: Trace, reach: Reach) -> tuple[Trace, int]:
     """The trace with every output that is out of reach taken apart, and the largest number of values for one of them."""
+    if any(hidden_draws(x) for path in trace.paths for x in path.output.leaves):
+        raise ExactRefused("an output is rounded by values that cancel: they are not inside it")
     most = 0
     paths = []
     for path in trace.paths:

@@ -33,6 +33,7 @@ from dpest.exact.loss.blocks import (
 from dpest.exact.loss.combinations import combined_blocks
 from dpest.exact.loss.coordinates import CoordinateRows, Frame, frame_of, kind_of, rows_of, simplifying
 from dpest.exact.loss.direction import direction_block
+from dpest.exact.loss.doubles import check_doubles
 from dpest.exact.loss.mixed import mixed_block
 from dpest.exact.loss.product import IndependentPart, independent_parts
 from dpest.exact.loss.ratio import ratio_sides
@@ -72,6 +73,8 @@ def strata(
         for i, x in enumerate(case.values)
         if isinstance(x, Floor) or (isinstance(x, Affine) and not x.continuous)
     }
+    for i in lattice:
+        check_doubles([case.values[i] for case in (*left, *right)])
     keyed: dict[Any, tuple[list[Expansion], list[Expansion]]] = {}
     for side, cases in enumerate((left, right)):
         for case in cases:

@@ -18,6 +18,7 @@ from dpest.exact.loss.normed import Normed, in_directions
 from dpest.exact.loss.same_value import written_once
 from dpest.exact.loss.squares import in_squares_of_outputs
 from dpest.inputs.shown import show
+from dpest.lang.extent import is_rounded
 from dpest.lang.nodes import Extreme, Function, Linear, Pick, Product, Quotient, Rounded, Where, is_node, linear, scaled
 from dpest.lang.spans import is_smooth
 from dpest.numerics.elementary import RECIPROCAL, Elementary, Kind
@@ -95,6 +96,7 @@ def _all_taken(rows: list[list[Any]]) -> dict[int, Taken]:
     if len(places) > 1:
         rows[:] = [in_squares_of_outputs(written_once(row)) for row in rows]
     waiting = [place for place in reversed(places) if len(places) > 1 and any(_depends(row[place]) for row in rows)]
+    waiting = [place for place in waiting if not any(_rounds_apart(row[place]) for row in rows)]
     while waiting:
         place, found = next(((i, found) for i in waiting if (found := undone_beside(rows, i)) is not None), (0, None))
         if found is None:
@@ -109,6 +111,11 @@ def _all_taken(rows: list[list[Any]]) -> dict[int, Taken]:
 def _depends(x: Any) -> bool:
     """Whether a value is a product or a quotient, or a sum with one: other outputs may take it apart."""
     return is_node(x) and any(isinstance(n, Product | Quotient | Function | Rounded) for n, _ in linear(x).terms)
+
+
+def _rounds_apart(x: Any) -> bool:
+    """Whether a discrete value is rounded, so that what is left when another output is taken off does not tell it."""
+    return any(is_rounded(b) for b in _branches(x))
 
 
 def _rebuilt(trace: Trace, rest: dict[Any, Iterator[list[Any]]]) -> Trace:
@@ -127,7 +134,7 @@ def _peeled(leaves: list[Any]) -> tuple[tuple[Layer, ...], list[Any]]:
     for _ in range(64):  # deeper towers of functions are nobody's
         layers = {_layer(x) for leaf in leaves for x in _branches(leaf) if is_node(x)}
         layer = layers.pop() if len(layers) == 1 else None
-        if layer is None or not _safe(leaves):
+        if layer is None or not _safe(leaves) or _hides_rounding(layer, leaves):
             break
         found.append(replace(layer, apart=_numbers(leaves)))
         leaves = [_each(leaf, _inner) for leaf in leaves]
@@ -158,6 +165,12 @@ def _safe(leaves: Sequence[Any]) -> bool:
     """Whether no constant at the place can be mistaken for a value of what is inside the layer."""
     ends = [x for leaf in leaves for x in _branches(leaf)]
     return not _numbers(leaves) or all(is_smooth(_inner(x)) for x in ends if is_node(x))
+
+
+def _hides_rounding(layer: Layer, leaves: Sequence[Any]) -> bool:
+    """Whether discrete values are rounded where a layer ends: equal values inside it need not be equal outputs then."""
+    ends = [x for leaf in leaves for x in _branches(leaf) if is_node(x)]
+    return any(is_rounded(x if layer.function is None else _inner(x)) for x in ends)
 
 
 def _numbers(leaves: Sequence[Any]) -> bool:

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpest.errors import ExactRefused
-from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, ancestors, combine, is_integral, is_node, linear
+from dpest.lang.nodes import All, Compare, Draw, Linear, Node, Not, combine, draws_of, is_integral, is_node, linear
+from dpest.lang.plain import missing_draws
 from dpest.lang.signature import making, written_out
 from dpest.lang.spans import span
 from dpest.lang.substitute import rebuilt
@@ -120,7 +121,8 @@ class Symbols:
         return out
 
     def _inputs_only(self, node: Node) -> bool:
-        return all(isinstance(n.law, UnknownInput) for n in ancestors(node) if isinstance(n, Draw))
+        drawn = draws_of(node) or missing_draws(node, {})  # noise that cancels in rationals need not in the program
+        return all(isinstance(d.law, UnknownInput) for d in drawn)
 
     def _symbol(self, node: Node) -> Draw:
         key = making(node)

@@ -16,7 +16,7 @@ from dpest.laws.continuous import Laplace
 from dpest.laws.discrete import integers_law
 from dpest.numerics.rationals import exact
 from dpest.trace.literal import Literal
-from dpest.trace.resolve import pinned
+from dpest.trace.pinning import pinned
 
 
 class Path:
