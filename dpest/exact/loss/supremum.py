@@ -82,8 +82,9 @@ def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
     if block.dimension == 0:
         return of_one_output(logs_at(block, np.empty((1, 0))))
     if block.kinds[0] is CoordinateKind.LATTICE:
-        even = tilted(block) if block.dimension == 1 else None
-        return even or capped(on_points(block), moved_sum(block) if block.dimension == 1 else None)
+        if block.dimension == 1:
+            return tilted(block) or capped(on_points(block), moved_sum(block))
+        return _closed_as_mixtures(block, on_points(block))
     if block.dimension > 1:
         return moved_vector(block) or _searched_on_space(block, worth, most)
     found = shifted(block) or moved_concave_sum(block)
@@ -92,12 +93,19 @@ def _supremum(block: Block, worth: Ends, most: Ends, *, each: bool) -> BothWays:
     return found
 
 
+def _closed_as_mixtures(block: Block, found: BothWays) -> BothWays:
+    """What points of a lattice show, with an upper end where more points than those looked at leave one open."""
+    is_open = any(sup.lower < sup.upper and not as_good_as(sup.lower, sup.upper) for sup in (found.forward, found.backward))
+    return capped(found, mixture_ends(block, supremum)) if is_open else found
+
+
 def _searched_on_space(block: Block, worth: Ends, most: Ends) -> BothWays:
     """What a search shows, with an upper end on cells of the space where one is open and worth the work."""
     ends = mixture_ends(block, supremum)
     found = capped(on_space(block, worth, most), ends)
     ways = zip((found.forward, found.backward), worth, most, strict=True)
-    is_wanted = any(least < math.inf and not as_good_as(sup.lower, min(top, sup.upper)) for sup, least, top in ways)
+    open_ones = ((sup, min(top, sup.upper)) for sup, least, top in ways if sup.lower < sup.upper and least < math.inf)
+    is_wanted = any(not as_good_as(sup.lower, top) for sup, top in open_ones)
     reached = found.forward.lower, found.backward.lower
     tops = highest_on_cells(block, reached) if is_wanted else None
     if tops is None:

@@ -66,7 +66,7 @@ def _ends(block: Block, left: _Part, right: _Part, solve: Solve) -> Ends:
     forward = backward = 0.0
     for members in connected([list(left.placed), list(right.placed)]):
         p, q = (BlockLaw(((restricted(x.placed, members), 1),), block.left.measures) for x in (left, right))
-        part = Block(tuple(block.kinds[j] for j in members), p, q, None, block.scale, block.widest)
+        part = Block(tuple(block.kinds[j] for j in members), p, q, _points(block, members), block.scale, block.widest)
         if part.equal:
             continue
         # What takes a search of its own in several coordinates would take one for each pair of cases.
@@ -75,6 +75,14 @@ def _ends(block: Block, left: _Part, right: _Part, solve: Solve) -> Ends:
             return math.inf, math.inf
         forward, backward = forward + found.forward.upper, backward + found.backward.upper
     return forward, backward
+
+
+def _points(block: Block, members: tuple[int, ...]) -> Callable[..., Floats] | None:
+    """The points of some coordinates of a lattice."""
+    if block.points is None:
+        return None
+    points = block.points
+    return lambda *, some=False: np.unique(points(some=some)[:, list(members)], axis=0)
 
 
 def _handed_out(given: list[_Part], taken: list[_Part], ends: Floats) -> float:

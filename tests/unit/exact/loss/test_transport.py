@@ -58,3 +58,18 @@ def test_the_ends_hold_what_a_grid_shows(seed: int) -> None:
     shown = max(abs(math.log(density(pair[0], x, y) / density(pair[1], x, y))) for x, y in itertools.product(grid, grid))
     assert found.upper >= shown - 1e-9
     assert found.lower <= found.upper
+
+
+def sampled_counts(rows: list[tuple[int, ...]], q: float = 0.25) -> list[int]:
+    """Counts of a sample with geometric noise: a lattice in two coordinates, which share the sample."""
+    batch = [r for r in rows if random.random() < q]
+    return [sum(r[j] for r in batch) + int(_NUMPY.geometric(0.5)) - int(_NUMPY.geometric(0.5)) for j in range(2)]
+
+
+@pytest.mark.parametrize("others", [[], [(1, 0)]])
+def test_a_sample_of_counts_is_amplified(others: list[tuple[int, ...]]) -> None:
+    found = dpest.estimate(sampled_counts, ([(1, 1), *others], others), method="exact")
+    truth = math.log1p(0.25 * 3)  # e^loss is 4 for both counts together
+    assert found.lower <= truth + 1e-12
+    assert found.upper >= truth - 1e-12
+    assert found.upper - found.lower < 1e-9
