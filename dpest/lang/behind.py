@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 from dpest.lang.extent import compared, is_rounded
 from dpest.lang.nodes import Compare, Draw, Linear, Node, Rounded, ancestors, children, draws_of, is_node
@@ -11,7 +11,7 @@ from dpest.lang.nodes import Compare, Draw, Linear, Node, Rounded, ancestors, ch
 
 def hidden_draws(x: Any) -> list[Draw]:
     """The draws that a value is computed from, rounded on the way, although they are not left in it."""
-    if not is_node(x) or isinstance(x, Draw):
+    if not is_node(x) or isinstance(x, Draw) or not any(map(_may_hide, ancestors(x))):
         return []
     seen = {id(d) for d in draws_of(x)}
     hidden = [d for d in _written(x) if id(d) not in seen]
@@ -29,14 +29,17 @@ def _written(x: Node) -> list[Draw]:
             if isinstance(node, Draw):
                 found.append(node)
             stack.extend(filter(is_node, children(node)))
-            if isinstance(node, Linear | Compare | Rounded) and node.written is not None and not _is_smooth(node):
+            if _may_hide(node) and node.written is not None:
                 stack.extend(filter(is_node, node.written[1]))
     return found
 
 
-def _is_smooth(node: Linear | Compare | Rounded) -> bool:
+def _may_hide(node: Any) -> TypeGuard[Linear | Compare | Rounded]:
+    """Whether a value was written as more than what is left of it, and no continuous noise is."""
+    if not isinstance(node, (Linear, Compare, Rounded)) or node.written is None:
+        return False
     value = node if isinstance(node, Linear) else node.value
-    return isinstance(value, Linear) and any(isinstance(n, Draw) and not n.law.discrete for n, _ in value.terms)
+    return not isinstance(value, Linear) or not any(isinstance(n, Draw) and not n.law.discrete for n, _ in value.terms)
 
 
 def _rounds(node: Node) -> bool:

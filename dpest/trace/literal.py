@@ -192,6 +192,8 @@ def rounded_off(literal: Literal, bounds: Bounds) -> Rational:
 
 def _by_single_draws(literal: Literal, bounds: Bounds) -> bool | None:
     """Whether what is known of each draw alone decides an inequality between several; None where it does not."""
+    if not any(((draw, ONE),) in bounds for draw, _ in literal.terms):
+        return None  # their supports decide nothing, and nothing else is known
     low = _end_within(literal, bounds, lower=True)
     if low is not None and low >= 0:
         return True
