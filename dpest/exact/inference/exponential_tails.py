@@ -7,6 +7,7 @@ Weierstrass): what cancels is known to cancel.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -282,6 +283,20 @@ def _times(a: _Exponentials, b: _Exponentials) -> _Exponentials:
     return {key: c for key, c in out.items() if c}
 
 
+def _power(a: _Exponentials, n: int) -> _Exponentials:
+    """The n-th power: by the binomial theorem where there are two terms, as there are in a cdf of noise with two sides."""
+    if len(a) != 2:
+        return functools.reduce(_times, [a] * n, _ONE)
+    if n >= _MOST_TERMS:
+        raise _NotExponential
+    ((p, q, x), c), ((r, s, y), d) = a.items()
+    terms = (((k * p + (n - k) * r, k * q + (n - k) * s, k * x + (n - k) * y), k) for k in range(n + 1))
+    out: _Exponentials = defaultdict(lambda: ZERO)
+    for key, k in terms:
+        out[key] += math.comb(n, k) * c**k * d ** (n - k)
+    return {key: c for key, c in out.items() if c}
+
+
 # -- factors as sums of exponentials -----------------------------------------------------------------------------------
 
 
@@ -302,10 +317,7 @@ def _on_strip(g: Factor, strip: _Strip, draw: int, ray: Ray) -> _Exponentials:
                 return {}
             below = {} if low is None else _cdf(law, low, strip, draw, ray)
             single_one = _plus(_ONE if high is None else _cdf(law, high, strip, draw, ray), below, -ONE)
-            out = _ONE
-            for _ in range(power):
-                out = _times(out, single_one)
-            return out
+            return _power(single_one, power)
     raise _NotExponential
 
 
