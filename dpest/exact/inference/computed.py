@@ -17,6 +17,18 @@ from dpest.numerics.rationals import Rational
 _ROUNDED_ONCE = (operator.add, operator.sub, operator.mul, operator.truediv, math.fsum)  # of exact numbers: the nearest double
 # Stands for what noise is rounded to: as large as any that is looked at, and a multiple of no power of two.
 _LARGE = 2**31 - 1
+_HALF_ULP = 2.0**-53  # relative
+
+
+@dataclass(frozen=True)
+class Chain:
+    """An exact value that is rounded to the nearest double, and what is done to this double: (k / 12 - 0.25) / 0.5."""
+
+    steps: tuple[Any, ...]  # after the first rounding; values with the same steps are one function of what was exact
+    off: float  # how far the double is from the rational at most
+
+    def __add__(self, step: Any) -> Chain:
+        return Chain((*self.steps, step), self.off)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +39,7 @@ class Computed:
     known: Mapping[int, Any]
     terms: tuple[tuple[int, Rational], ...]
     constant: Rational
-    once: bool  # whether it is the double nearest to the rational
+    chain: Chain | None  # where its double is one function of one rational
 
     def points(self, values: Sequence[Sequence[float]]) -> Iterator[tuple[Rational, float]]:
         """The rational and the double at every combination of the random numbers; nothing where they are not determined."""
@@ -46,16 +58,39 @@ def computed(x: Any, value: Linear, known: Mapping[int, Any], constant: Rational
     at = {**known, **whole}
     if extent(x, at).exact:
         return None
-    return Computed(x, dict(known), tuple((id(n), c) for n, c in value.terms), constant, _once(x, at))
+    return Computed(x, dict(known), tuple((id(n), c) for n, c in value.terms), constant, _chain(x, at))
 
 
-def _once(x: Any, known: Mapping[int, Any]) -> bool:
-    """Whether the last step alone is rounded."""
+def _chain(x: Any, known: Mapping[int, Any]) -> Chain | None:
+    """How a value comes from one exact value by rounded steps with constants; None where it does not."""
     x = known.get(id(x), x)
     written = getattr(x, "written", None)
     if written is None:
-        return False
+        return None
     function, operands = written
-    if function is operator.neg:
-        return _once(operands[0], known)
-    return function in _ROUNDED_ONCE and all(extent(y, known).exact for y in operands if is_node(y))
+    random = [y for y in operands if is_node(y)]
+    if function is not operator.neg and function not in _ROUNDED_ONCE:
+        return None
+    off = _HALF_ULP * extent(x, known).size
+    if function is not operator.neg and all(extent(y, known).exact for y in random):
+        return Chain((), off)
+    before = _chain(random[0], known) if len(random) == 1 else None
+    if before is None or function is operator.neg:
+        return before and before + function
+    slope = _slope(function, operands)
+    if slope is None:
+        return None
+    done = tuple(None if is_node(y) else y for y in operands)
+    return Chain((*before.steps, (function, done)), slope * before.off + off)
+
+
+def _slope(function: Any, operands: Sequence[Any]) -> float | None:
+    """How much a step with a constant stretches what it gets; None for steps of another form."""
+    if function in (operator.add, operator.sub):
+        return 1.0
+    constants = [abs(float(y)) for y in operands if not is_node(y)]
+    if function is operator.mul and len(constants) == 1:
+        return constants[0]
+    if function is operator.truediv and len(constants) == 1 and is_node(operands[0]) and constants[0]:
+        return 1.0 / constants[0]
+    return None

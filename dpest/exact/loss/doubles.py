@@ -12,6 +12,7 @@ from typing import Any
 
 from dpest.errors import ExactRefused
 from dpest.exact.inference.cases import Affine, Constant, Floor, LeafValue
+from dpest.exact.inference.computed import Computed
 from dpest.exact.inference.lattice import WINDOW, Lattice, floor_ends, spanned
 from dpest.lang.nodes import Draw
 from dpest.lang.signature import as_written
@@ -24,8 +25,8 @@ _APART = 2.0**-50  # relative: points that are further apart are different doubl
 
 def check_doubles(values: Sequence[LeafValue]) -> None:
     """Raises where the program tells points of one output apart in another way than rationals do."""
-    made = [v.computed for v in values if isinstance(v, Affine | Floor)]
-    if not any(made) or (all(m is None or m.once for m in made) and _are_apart(values)):
+    made = [v.computed if isinstance(v, Affine | Floor) else None for v in values]
+    if not any(made) or (_are_alike(made) and _are_apart(values, max(m.chain.off for m in made if m and m.chain))):
         return
     doubles: dict[Rational, float] = {}
     rationals: dict[float, Rational] = {}
@@ -40,14 +41,21 @@ def check_doubles(values: Sequence[LeafValue]) -> None:
                 )
 
 
-def _are_apart(values: Sequence[LeafValue]) -> bool:
-    """Whether no two points are so close to each other that they may be one double."""
+def _are_alike(made: Sequence[Computed | None]) -> bool:
+    """Whether the doubles of all values are the same function of rationals, so that equal rationals are equal doubles."""
+    if any(m is not None and m.chain is None for m in made):
+        return False
+    return len({m.chain.steps if m and m.chain else () for m in made}) == 1
+
+
+def _are_apart(values: Sequence[LeafValue], off: float) -> bool:
+    """Whether no two points are so close to each other that they may be one double, each as far off as doubles may be."""
     lattices, size = [], 0.0
     for value in values:
         lattice, reach = _lattice(value)
         lattices.append(lattice)
         size = max(size, reach)
-    return float(spanned(lattices).step) > _APART * size
+    return float(spanned(lattices).step) > max(_APART * size, 4 * off)
 
 
 def _lattice(value: LeafValue) -> tuple[Lattice, float]:
