@@ -149,8 +149,10 @@ class Moved(Continuous):
 
     @cached_property
     def peaked(self) -> bool:
-        """Whether its density may be infinite at an end that X comes to, as that of a square is at zero."""
-        ends = np.array([e for e in self.support if math.isfinite(e)])
+        """Whether its density may be infinite, at an end that X comes to (zero, of a square) or inside (zero, of a cube)."""
+        low, high = self.support
+        inside = [0.0] if self.function.kind is Kind.ODD and low < 0 < high else []
+        ends = np.array([*inside, *(e for e in self.support if math.isfinite(e))])
         with np.errstate(all="ignore"):
             return bool(np.any((self._undo.log_slope(ends) == np.inf) & np.isfinite(self.back(ends))))
 
@@ -249,13 +251,14 @@ class Moved(Continuous):
         if side > 0 and isinstance(self.law, Gaussian) and self.function == SQUARE:
             return of_bell(self.law.sigma * abs(self.factor), self.offset)
         half = 0.5 if isinstance(self.law, Laplace) else 1.0
-        if side < 0 or not isinstance(self.law, Laplace | Exponential) or (half == 1.0 and self.factor < 0):
+        outwards = side * self.factor > 0 or half == 0.5
+        if not isinstance(self.law, Laplace | Exponential) or not outwards:
             return None
         scale = self.law.scale * abs(self.factor)
         match self.function.kind, self.function.parameter:
-            case Kind.POWER, power if power is not None:
-                return of_power(power, scale, self.offset, half)
-            case Kind.EXP, None:
+            case Kind.POWER | Kind.ODD, power if power is not None and (side > 0 or self.function.kind is Kind.ODD):
+                return of_power(power, scale, side * self.offset, half)
+            case Kind.EXP, None if side > 0:
                 return of_exponential(scale, self.offset, half)
         return None
 

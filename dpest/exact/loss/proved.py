@@ -35,7 +35,8 @@ _NEARER = (0.25, 0.5)  # at which laws that are exponentials may have settled
 _AT_ONCE = (2.0**-10, *_NEARER)  # the same for laws that bend: a constant ratio takes them thousands of cells for each scale
 _DOUBLINGS = 48  # steps by the root of 2 in which heavier tails than exponential ones are tried, beginning at a quarter
 _ENOUGH = 3  # of those, how many where no tail settles: what lies between is cut into the more pieces the farther it goes
-_MOST_AGAIN = 50_000_000  # evaluations for a second look with farther tails: some ten seconds, after which the first one stands
+_MOST_AGAIN = 100_000_000  # evaluations for tails that are followed to where they settle, before nearer ones have to do
+_GLIMPSED = np.r_[np.linspace(0.01, 0.99, 33), 4.0 ** -np.arange(4, 9), 1 - 4.0 ** -np.arange(4, 9)]  # of a cell: a first look
 _SETTLED, _NEARLY = 1e-11, 1e-6  # relative: gaps to its limit at which a tail has settled, or has nearly, as powers do
 _BESIDE = (2.0**-20, 2.0**-16, 2.0**-12)  # of a scale: how far a place where densities vanish is given a treatment of its own
 _JOINTS = 4.0  # units in the last place: two constants with two roundings each
@@ -74,21 +75,9 @@ def proved(block: Block, worth: Ends = ANY, most: Ends = OPEN_ENDED) -> BothWays
     """
     p, q = pieces(block.left), pieces(block.right)
     if p is not None and q is not None and (p or q):
-        return _on_line(p, q, block, worth, most)
+        return _Line(p, q, block).answer(worth, most)
     found = periodic(block)
     return None if found is None else _Line(found.p, found.q, block, found.window).answer(worth, most)
-
-
-def _on_line(p: Sequence[Piece], q: Sequence[Piece], block: Block, worth: Ends, most: Ends) -> BothWays:
-    """The losses with tails from as near as anything is known of them; where one may hold more, with it followed farther out."""
-    line = _Line(p, q, block)
-    found = line.answer(worth, most)
-    reached = max(found.forward.value, found.backward.value)
-    if not line.holds_more(reached):
-        return found
-    with suppress(BudgetExceeded), limited_effort(_MOST_AGAIN):
-        return _Line(p, q, block, goal=reached).answer(worth, most)
-    return found
 
 
 class _Line:
@@ -103,7 +92,7 @@ class _Line:
         *,
         goal: float = math.inf,
     ) -> None:
-        self.p, self.q = matched(list(p)), matched(list(q))
+        self.p, self.q, self.block = matched(list(p)), matched(list(q)), block
         scales = [x.scales for x in (*p, *q)]
         self.finest = min(s[0] for s in scales) if scales else 1.0
         self.widest = max(s[1] for s in scales) if scales else 1.0
@@ -134,6 +123,10 @@ class _Line:
 
     def answer(self, worth: Ends, most: Ends) -> BothWays:
         cells = self._cells()
+        reached = self._glimpsed(cells) if self.unsettled and self.goal == math.inf else math.inf
+        if max(self.unsettled, default=-math.inf) > reached + _NEARLY * max(1.0, reached):
+            with suppress(BudgetExceeded), limited_effort(_MOST_AGAIN):
+                return _Line(self.p, self.q, self.block, goal=reached).answer(worth, most)
         limits = [max((f.limit - f.error for f in self._fars(way) if f.limit is not None), default=-math.inf) for way in (0, 1)]
         known = [math.inf if as_good_as(x, top) else max(x, w) for x, top, w in zip(limits, most, worth, strict=True)]
         for x in self.alone:
@@ -148,9 +141,15 @@ class _Line:
         ways = [self._way(logs if way == 0 else logs.swapped(), way, uppers[way]) for way in (0, 1)]
         return BothWays(ways[0], ways[1])
 
-    def holds_more(self, reached: float) -> bool:
-        """Whether a tail that has not settled may hold more than was reached."""
-        return max(self.unsettled, default=-math.inf) > reached + _NEARLY * max(1.0, reached)
+    def _glimpsed(self, cells: Sequence[Cell]) -> float:
+        """A loss that some places show, or limits."""
+        found = [abs(f.limit) for f in self._fars(0) if f.limit is not None]
+        for c in cells:
+            y = c.low + (c.high - c.low) * _GLIMPSED
+            logs = [[x.log(y, y)[0] for x, on in zip(own, at, strict=True) if on] for own, at in ((self.p, c.p), (self.q, c.q))]
+            ratio = log_sum(np.array(logs[0]), axis=0) - log_sum(np.array(logs[1]), axis=0)
+            found.append(float(np.abs(ratio[np.isfinite(ratio)]).max(initial=0.0)))
+        return max(found, default=0.0)
 
     def _fars(self, way: int) -> list[Far]:
         return [place.way(way) for place in self.places]

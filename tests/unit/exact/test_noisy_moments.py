@@ -154,3 +154,23 @@ def test_gaussian_noise_around_other_means_tells_everything() -> None:
 
     assert dpest.estimate(gaussian_variance, ([0.2, 0.5, 0.9], [0.2, 0.5, 0.1]), method="exact").lower == math.inf
     assert dpest.estimate(gaussian_covariance, ((1.0, 2.0, 3.0), (1.5, 2.0, 3.0)), method="exact").lower == math.inf
+
+
+def test_a_cube_with_more_noise() -> None:
+    """Far out, on either side, the cube is all that counts: e^(m / b) and e^(-m / b)."""
+
+    def cube(x: Sequence[float], rng: np.random.Generator):
+        return (x[0] + rng.laplace(0, 0.5)) ** 3 + (x[1] + rng.laplace(0, 1))
+
+    pair = (1.0, 2.0), (1.5, 2.2)
+    found = dpest.estimate(cube, pair, method="exact")
+
+    def density(y: float, x: Sequence[float]) -> float:
+        rest = y - x[1]
+        roots = [math.copysign(abs(rest + d) ** (1 / 3), rest + d) for d in (-8.0, -2.0, 0.0, 2.0, 8.0)]
+        return _over(lambda u: _lap(u - x[0], 0.5) * _lap(rest - u**3, 1.0), [0.0, x[0], *roots], 12.0)
+
+    shown = max(abs(math.log(density(y, pair[0]) / density(y, pair[1]))) for y in (*np.linspace(-15, 25, 81), -100.0, 200.0))
+    assert shown <= found.upper * (1 + 1e-8)
+    assert found.lower <= found.upper <= found.lower + 1e-5
+    assert found.lower - shown <= 0.01 * shown

@@ -64,3 +64,16 @@ def test_a_floor_of_zero_is_not_answered_wrongly() -> None:
     """Next to a variance of zero quotients grow beyond all bounds, and nothing is declared of them."""
     with pytest.raises(DpestError):
         dpest.estimate(t_statistic, ((0.5, 1.0), (0.8, 1.4)), method="exact", params={"floor": 0.0})
+
+
+def test_the_root_of_a_sum_of_two_floored_values_is_no_error() -> None:
+    """Both are at least 0.1, so that their sum is in the domain of the root; the bound is that of the values inside."""
+
+    def welch(x: Sequence[float], rng: np.random.Generator):
+        difference = x[0] + rng.laplace(0, 1)
+        v1, v2 = (max(v + rng.laplace(0, 1), 0.1) for v in x[1:])
+        return difference / math.sqrt(v1 + v2)
+
+    found = dpest.estimate(welch, ((1.0, 0.5, 0.6), (1.2, 0.5, 0.7)), samples=2000, seed=1)
+    assert found.method == "sampling"
+    assert found.upper == pytest.approx(0.3, abs=1e-6)
