@@ -90,7 +90,8 @@ def is_an_object(x: Any) -> bool:
 def _attribute(x: Any, attr: str) -> Any:
     """The value of an attribute that is kept in an object, and by no code."""
     kind = type(x)
-    worked_out = kind.__getattribute__ is not object.__getattribute__ or hasattr(getattr(kind, attr, None), "__get__")
+    own_ways = any("__getattribute__" in vars(c) for c in kind.__mro__[:-1])
+    worked_out = own_ways or hasattr(getattr(kind, attr, None), "__get__")
     if worked_out or attr not in (own := getattr(x, "__dict__", {})):
         raise Unusual
     return own[attr]
@@ -179,8 +180,9 @@ def _without_functions(node: Any) -> Any:
 
 def noise_of(node: Any) -> list[Draw]:
     """The draws that a value is made of; noise that was made by hand is one, and what it was made of is none."""
-    direct = [n for n, _ in linear(node).terms]
-    return direct if all(isinstance(n, Draw) for n in direct) else draws_of(node)
+    terms = linear(node).terms
+    direct = [n for n, _ in terms if isinstance(n, Draw)]
+    return direct if len(direct) == len(terms) else draws_of(node)
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
