@@ -100,6 +100,13 @@ def in_open_order(items: Sequence[Any]) -> list[Any]:
     return [Shuffled(values, frozenset((k,)), x) for k, x in enumerate(values)]
 
 
+def met_an_order(error: BaseException | None) -> bool:
+    """Whether code without a frame, as of str.join or of NumPy's indices, may have been handed a place of a shuffled list."""
+    if isinstance(error, IndexError):
+        return "arrays used as indices" in str(error)
+    return isinstance(error, TypeError) and Shuffled.__name__ in str(error)
+
+
 def whole_list(items: Sequence[Any]) -> tuple[Any, ...] | None:
     """The values of a shuffled list whose places are the items, each once; None where they are not all of them, or others."""
     first = items[0]

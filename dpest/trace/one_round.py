@@ -89,8 +89,9 @@ def is_an_object(x: Any) -> bool:
 
 def _attribute(x: Any, attr: str) -> Any:
     """The value of an attribute that is kept in an object, and by no code."""
-    kind: Any = type(x)
-    worked_out = kind.__getattribute__ is not object.__getattribute__ or hasattr(getattr(kind, attr, None), "__get__")
+    kind = type(x)
+    own_ways = any("__getattribute__" in vars(c) for c in kind.__mro__[:-1])
+    worked_out = own_ways or hasattr(getattr(kind, attr, None), "__get__")
     if worked_out or attr not in (own := getattr(x, "__dict__", {})):
         raise Unusual
     return own[attr]

@@ -118,3 +118,63 @@ def joined(bits: list[int]) -> str:
 def test_shuffled_words_are_joined_to_a_text() -> None:
     """As many orders for each number of words: the loss is that of the number, 3 for none or all of them."""
     assert known(joined, ([0, 1], [1, 1]), math.log(3))
+
+
+# -- minibatches ---------------------------------------------------------------------------------------------------------
+
+BATCHES = [0.0, 1.0, 2.0, 4.0, 5.0, 7.0], [0.0, 1.0, 2.0, 4.0, 5.0, 8.0]
+
+
+def sum_of_a_sample(data: list[float]) -> Any:
+    return sum(random.sample(data, 3)) + dpest.laplace(1)
+
+
+def sum_of_a_choice(data: list[float], rng: np.random.Generator) -> Any:
+    return rng.choice(data, 3, replace=False).sum() + rng.laplace(0, 1)
+
+
+def sum_at_chosen_places(data: list[float], rng: np.random.Generator) -> Any:
+    values = np.array(data)
+    places = rng.choice(len(data), 3, replace=False)
+    return values[places].sum() + rng.laplace(0, 1)
+
+
+def sum_at_sampled_places(data: list[float], rng: np.random.Generator) -> Any:
+    places = random.sample(range(len(data)), 3)
+    return np.array(data)[places].sum() + rng.laplace(0, 1)
+
+
+@pytest.mark.parametrize("mechanism", [sum_of_a_sample, sum_of_a_choice, sum_at_chosen_places, sum_at_sampled_places])
+def test_the_noisy_sum_of_a_batch(mechanism: Any) -> None:
+    """Between kinks a density is a e^y + b e^-y: the ratio of two such has its extremes at the ends."""
+
+    def density(data: list[float], y: float) -> float:
+        return math.fsum(math.exp(-abs(y - sum(batch))) for batch in itertools.combinations(data, 3))
+
+    kinks = {sum(batch) for data in BATCHES for batch in itertools.combinations(data, 3)} | {-50.0, 80.0}
+    truth = max(abs(math.log(density(BATCHES[0], y) / density(BATCHES[1], y))) for y in kinks)
+    assert known(mechanism, BATCHES, truth)
+
+
+def smallest_and_first(data: list[float], rng: np.random.Generator) -> Any:
+    batch = rng.choice(data, 2, replace=False)
+    return min(batch), batch[0]
+
+
+def test_the_order_of_a_batch_is_drawn_where_it_is_looked_at() -> None:
+    """(1, 1) comes only where two values are 1."""
+    law, other = (Counter((min(b), b[0]) for b in itertools.permutations(data, 2)) for data in ([0, 1, 1], [0, 0, 1]))
+    assert law.keys() == {(0, 0), (0, 1), (1, 1)}
+    assert other.keys() == {(0, 0), (0, 1)}
+    r = dpest.estimate(smallest_and_first, ([0.0, 1.0, 1.0], [0.0, 0.0, 1.0]), method="exact")
+    assert r.lower == math.inf
+
+
+def sampled_in_order(data: list[float]) -> Any:
+    return random.sample(data, 2)
+
+
+def test_a_released_sample_has_an_order_that_says_nothing() -> None:
+    """Every ordered pair of the values is as likely; one value that is another one shows."""
+    assert dpest.estimate(sampled_in_order, ([1, 2, 3], [3, 1, 2]), method="exact").upper < 1e-12
+    assert dpest.estimate(sampled_in_order, ([1, 2, 3], [1, 2, 4]), method="exact").lower == math.inf

@@ -18,7 +18,7 @@ from dpest.exact.inference.stars import loop_component
 from dpest.lang.generators.open_arrays import open_arrays
 from dpest.lang.one_text import some_left, texts_open
 from dpest.lang.shares import shares_added
-from dpest.lang.shuffled import HoldsNumbersOnly, OrderMatters, Shuffled, orders_left_open
+from dpest.lang.shuffled import HoldsNumbersOnly, OrderMatters, met_an_order, orders_left_open
 from dpest.trace import explore
 from dpest.trace.against_program import CHECKS, Checks
 from dpest.trace.explore import Trace
@@ -63,7 +63,7 @@ def trace(
             return unordered()
     except OrderMatters:
         pass
-    except MechanismRaised as error:  # code without a frame, as of str.join, names what it was handed instead of a text
-        if not isinstance(error.__cause__, TypeError) or Shuffled.__name__ not in str(error.__cause__):
+    except MechanismRaised as error:
+        if not met_an_order(error.__cause__):
             raise
     return traced()

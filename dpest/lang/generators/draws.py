@@ -12,15 +12,15 @@ import numpy as np
 from dpest.errors import InvalidInput, UnsupportedOperation
 from dpest.lang import noise
 from dpest.lang.dist import RUN, Dist, fresh, on_lattice
-from dpest.lang.generators.equals import is_value, place_of_one, some_are_equal
 from dpest.lang.generators.open_arrays import drawn
+from dpest.lang.generators.replacement import a_place, one_by_one, plain, without_replacement
 from dpest.lang.generators.seeds import remember
 from dpest.lang.many_bits import MANY
 from dpest.lang.narrow import of_type
 from dpest.lang.one_text import one_of_texts
-from dpest.lang.plain_numbers import PlainNumber, bare, native
+from dpest.lang.plain_numbers import PlainNumber, native
 from dpest.lang.shares import are_added
-from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, in_open_order, left_open
+from dpest.lang.shuffled import HoldsNumbersOnly, Shuffled, left_open
 from dpest.laws.discrete import MOST_EXACT, atoms
 from dpest.laws.stock import stock_law
 from dpest.numerics.setting import Setting
@@ -143,16 +143,6 @@ def _whole(low: Any, high: Any) -> Any:
     if max(abs(first), abs(last)) <= MOST_EXACT and last - first + 1 < MANY:
         return remember(noise.integers(first, last), last - first)
     return remember(first + math.floor(noise.uniform() * (last - first + 1)), last - first)
-
-
-def plain(x: Any) -> Any:
-    """A number that the program needs now: a random one forks the run where it has listed points."""
-    if isinstance(x, Dist):
-        number = x._point()
-        if number is None:
-            raise UnsupportedOperation("a parameter of a draw must be a plain number, got a random value without listed points")
-        return number
-    return bare(x)
 
 
 def binomial(n: Any, p: Any, size: Size = None) -> Any:
@@ -317,7 +307,10 @@ def choice(a: Any, size: Size = None, replace: bool = True, p: Any = None, axis:
         raise InvalidInput(f"choice(a, p=...) needs values and as many probabilities, got {len(items)} values")
     if not replace and size is not None:
         shape = _shape(size)
-        return _array(without_replacement(items, math.prod(shape), weights)).reshape(shape)
+        n, numbers = math.prod(shape), np.ndim(np.asarray(a, dtype=object)) == 0
+        # Some of 0, 1, 2, ... are places: NumPy looks them up one by one, and cannot where their order is open.
+        taken = one_by_one(items, n, weights) if numbers and n < len(items) else without_replacement(items, n, weights)
+        return _array(taken).reshape(shape)
     if size is None:
         return one_of(items, weights)
     drawn = each(lambda: one_of(items, weights), size)
@@ -345,7 +338,7 @@ def one_of(items: Sequence[Any], weights: Sequence[float] | None = None) -> Any:
     if all(isinstance(x, int | float | np.number | np.bool_) and not isinstance(x, PlainNumber) for x in items):
         return _number_of([x.item() if isinstance(x, np.generic) else x for x in items], weights)
     found = one_of_texts(items, weights)
-    return items[_place(len(items), weights)] if found is None else found
+    return items[a_place(len(items), weights)] if found is None else found
 
 
 def _number_of(items: list[Any], weights: Sequence[float] | None) -> Any:
@@ -358,29 +351,6 @@ def _number_of(items: list[Any], weights: Sequence[float] | None) -> Any:
     whole = all(isinstance(x, int) and not isinstance(x, bool) for x in items)
     law = dataclasses.replace(atoms(chances, f"choice({len(items)} values)"), counts=whole)
     return items[[float(x) for x in items].index(law.points[0])] if len(law.points) == 1 else on_lattice(law)
-
-
-def _place(n: int, weights: Sequence[float] | None = None) -> int:
-    """A random place, as a plain number: the run forks."""
-    if n == 1:
-        return 0
-    return int(plain(noise.integers(0, n - 1) if weights is None else noise.categorical(weights)))
-
-
-def without_replacement(items: list[Any], n: int, weights: list[float] | None) -> list[Any]:
-    """n of the values one after the other, each at the place that was drawn, the first of equals: the run forks."""
-    if n > len(items):
-        raise InvalidInput(f"cannot take {n} of {len(items)} values without replacement")
-    if n == len(items) > 1 and weights is None and left_open() and RUN.get() is not None and all(map(is_value, items)):
-        return in_open_order(items)
-    left, chances, taken = list(items), weights, []
-    alike = weights is None and some_are_equal(items)
-    for _ in range(n):
-        total = None if chances is None else math.fsum(chances)
-        k = place_of_one(left) if alike else _place(len(left), None if not chances or not total else [q / total for q in chances])
-        taken.append(left.pop(k))
-        chances = None if chances is None else [q for i, q in enumerate(chances) if i != k]
-    return taken
 
 
 def permutation(x: Any) -> Any:

@@ -12,6 +12,7 @@ from dpest.errors import InvalidInput
 from dpest.lang.dist import RUN
 from dpest.lang.generators import draws
 from dpest.lang.generators.octets import RandomBytes
+from dpest.lang.generators.replacement import plain, without_replacement
 
 
 def random() -> Any:
@@ -41,7 +42,7 @@ def randint(a: Any, b: Any) -> Any:
 
 def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
     """One of the numbers of `range(start, stop, step)`."""
-    numbers = range(int(draws.plain(start))) if stop is None else range(*(int(draws.plain(x)) for x in (start, stop, step)))
+    numbers = range(int(plain(start))) if stop is None else range(*(int(plain(x)) for x in (start, stop, step)))
     if not numbers:
         raise InvalidInput(f"randrange needs a range with numbers in it, got {numbers!r}")
     if len(numbers) == 1:
@@ -52,12 +53,12 @@ def randrange(start: Any, stop: Any = None, step: Any = 1) -> Any:
 
 def getrandbits(k: Any) -> Any:
     """A whole number of k random bits."""
-    return draws.integers(0, 2 ** int(draws.plain(k))) if k else 0
+    return draws.integers(0, 2 ** int(plain(k))) if k else 0
 
 
 def randbytes(n: Any = None) -> Any:
     """n random bytes."""
-    size = 32 if n is None else int(draws.plain(n))
+    size = 32 if n is None else int(plain(n))
     return RandomBytes(size, draws.integers) if size > 0 else bytes(size)
 
 
@@ -76,20 +77,20 @@ def choice(seq: Sequence[Any]) -> Any:
 def choices(population: Sequence[Any], weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
     """k of the values, each drawn from all of them."""
     if cum_weights is not None:
-        steps = [0, *(draws.plain(w) for w in cum_weights)]
+        steps = [0, *(plain(w) for w in cum_weights)]
         weights = [b - a for a, b in itertools.pairwise(steps)]
-    chances = None if weights is None else [float(draws.plain(w)) for w in weights]
+    chances = None if weights is None else [float(plain(w)) for w in weights]
     total = 0.0 if chances is None else math.fsum(chances)
     if chances is not None and (len(chances) != len(population) or not total > 0):
         raise InvalidInput(f"choices needs one weight for each of the {len(population)} values, not all 0, got {chances}")
     shares = None if chances is None else [w / total for w in chances]
-    return [draws.one_of(list(population), shares) for _ in range(int(draws.plain(k)))]
+    return [draws.one_of(list(population), shares) for _ in range(int(plain(k)))]
 
 
 def sample(population: Sequence[Any], k: int, *, counts: Any = None) -> list[Any]:
     """k of the values, none of them twice."""
     items = list(population) if counts is None else [x for x, n in zip(population, counts, strict=True) for _ in range(n)]
-    return draws.without_replacement(items, int(draws.plain(k)), None)
+    return without_replacement(items, int(plain(k)), None)
 
 
 def shuffle(x: Any) -> None:
