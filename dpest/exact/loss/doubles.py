@@ -105,4 +105,5 @@ def _sums(constant: Rational, factors: Sequence[Rational], windows: Sequence[Seq
 
 def _window(draw: Any) -> Sequence[float]:
     assert isinstance(draw.law, Discrete)
-    return draw.law.window(WINDOW)[0].tolist()
+    points: list[float] = draw.law.window(WINDOW)[0].tolist()
+    return points
