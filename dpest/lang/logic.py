@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpest.lang import extent
-from dpest.lang.nodes import NODES, All, Compare, Draw, Node, Not, Relation, combine, linear
+from dpest.lang.nodes import NODES, All, Compare, Draw, Node, Not, Relation, Where, combine, linear
 from dpest.lang.plain import rests_on
 from dpest.numerics.rationals import Rational
 
@@ -19,11 +19,24 @@ def compare(relation: Relation, left: Any, right: Any) -> Any:
 
     Draws with finitely many points that cancel leave a node too, unless the author's arithmetic is exact: rounding may decide.
     """
+    if left is right and isinstance(left, Where):
+        return _with_itself(relation, left)
     difference = combine(linear(left), linear(right), -1)
     one = Compare(relation, difference, (_OPERATORS[relation], (left, right)))
     if difference.terms or _rounds(one):
         return one
     return sign(relation, difference.constant)
+
+
+def _with_itself(relation: Relation, x: Any) -> Any:
+    """The truth of `x relation x`: where a side of a choice is not a number, nothing holds of it."""
+    if not isinstance(x, Where):
+        return compare(relation, x, x) if isinstance(x, NODES) else bool(_OPERATORS[relation](x, x))
+    yes, no = (_with_itself(relation, side) for side in (x.yes, x.no))
+    if yes is no:
+        return yes
+    one, other = conjunction((x.condition, yes)), conjunction((negate(x.condition), no))
+    return negate(conjunction((negate(one), negate(other))))
 
 
 def sign(relation: Relation, x: Rational) -> bool:

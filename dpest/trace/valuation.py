@@ -14,6 +14,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from dpest.errors import ExactRefused
 from dpest.lang.made_of import Steps, Turns
 from dpest.lang.nodes import (
     TRUTHS,
@@ -281,13 +282,21 @@ class Valuation:
                 try:
                     found = node.function(*arrays)
                 except TypeError:  # a function of plain numbers
-                    found = node.function(*given)
+                    found = _of_plain_numbers(node.function, given)
                 return float(np.ravel(np.asarray(found, dtype=float))[0])
 
         return _moving(at, True)
 
     def _function(self, node: Function) -> Value:
         return image_value(node.function, self.number(node.value), node.call)
+
+
+def _of_plain_numbers(function: Callable[..., Any], given: Sequence[Any]) -> Any:
+    try:
+        return function(*given)
+    except TypeError as error:
+        name = getattr(function, "__name__", "a function")
+        raise ExactRefused(f"{name} is applied to a random value, and takes no floats: {error}") from error
 
 
 def image_value(function: Elementary, inner: Value, call: Callable[[Any], Any]) -> Value:

@@ -21,6 +21,12 @@ NUMBERS = (
     *("np.sign({a}[0])", "next((i for i, v in enumerate({a}) if v > {c}), -1)", "np.average({a})", "np.linalg.norm({a}, 1)"),
     *("~int({a}[{i}] > {c})", "~(int({a}[0] > {c}) + 0)", "~max(int({a}[{i}] > {c}), 0)", "(int({a}[0] > {c}) ^ 3) << 1"),
     *("np.sum(np.concatenate([{a}, {b}, {a}, {b}]) * 0.1)", "(0.1 * np.tile({a}, 4)).mean()"),  # eight and more: added in pairs
+    *(
+        "({a}[0] + {a}[1]) - {a}[0]",
+        "max({a}) - ({a}[0] + {b}[1])",
+        "({a}[{i}] + 0.3) - {a}[{i}]",
+        "int((0.7 + 0.1 * {a}[0]) * 10)",
+    ),
 )
 ARRAYS = (
     *("np.sort({a})", "np.argsort({a})", "np.cumsum({a})", "np.clip({a}, {c}, 2)", "np.where({a} > {c}, {a}, {b})", "{a}[::-1]"),
@@ -28,6 +34,7 @@ ARRAYS = (
     *("np.concatenate([{a}[1:], {b}[:1]])", "np.floor({a})", "np.minimum.accumulate({a})", "np.diff(np.append({a}, {c}))"),
     *("np.array([v if v > {c} else 0 for v in {a}])", "{a}[np.argsort({a}, kind='stable')]"),
     "np.array(sorted({a}, reverse=True))",
+    "{a} + 0.1 * int(d.uniform(0, 1) < 0.25)",
 )
 OUTPUTS = (
     *("{s}", "({s}, {t})", "{a}.tolist()", "{{'p': {s}, 'q': {t} > {c}}}", "frozenset({a}.tolist())", "{s} > {t}"),
@@ -104,7 +111,8 @@ def arrays(rng: random.Random, kind: str) -> Program:
         w.lines.append(f"b = {w.draw(size)}")
         w.arrays.append("b")
     if rng.random() < 0.5:
-        w.lines.append(f"k = {w.draw(None)}")
+        bit = f"{plain(w.unit)} * int(d.uniform(0, 1) < {rng.choice([0.5, 0.25, 0.001])})"
+        w.lines.append(f"k = {bit if rng.random() < 0.4 else w.draw(None)}")
         w.numbers.append("k")
     for _ in range(rng.randint(1, 3)):
         w.statement()

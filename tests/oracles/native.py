@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +45,11 @@ class Scripted:
         whole = sum(map(Fraction, probabilities))
         return self._drawn([(k, Fraction(p) / whole) for k, p in enumerate(probabilities)], size)
 
+    def uniform(self, low: float, high: float) -> Chance:
+        """A uniform number, to be compared once with a number between 0 and 1."""
+        assert (low, high) == (0, 1)
+        return Chance(self)
+
     def _drawn(self, table: Table, size: int | None) -> Any:
         return self._one(table) if size is None else np.array([self._one(table) for _ in range(size)])
 
@@ -54,6 +60,16 @@ class Scripted:
         self.choices.append(len(table))
         self.weight *= table[at][1]
         return table[at][0]
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A uniform number between 0 and 1 of which only one comparison is asked."""
+
+    run: Scripted
+
+    def __lt__(self, p: float) -> bool:
+        return bool(self.run.bernoulli(p))
 
 
 def enumerated(mechanism: Callable[[Any, Any], Any], data: Any) -> Law:
