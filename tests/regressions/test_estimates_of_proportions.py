@@ -66,3 +66,19 @@ def test_inputs_that_are_rescaled_in_two_ways_are_not_taken_for_one_function() -
     except dpest.errors.ExactRefused:
         return
     assert found.epsilon == math.inf
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_many_points_of_a_noisy_value_that_is_rounded_to_digits(digits: int) -> None:
+    """A count of 40 noise scales in hundredths: more points than can be computed one by one, each the nearest double."""
+
+    def shown(x: float, rng: np.random.Generator) -> Any:
+        return round(x + rng.laplace(0, 40), digits) if rng.random() < 0.5 else None
+
+    def moved(x: float, rng: np.random.Generator) -> Any:
+        return 1 - round(x + rng.laplace(0, 40), digits) / 4
+
+    for mechanism in (shown, moved):
+        found = dpest.estimate(mechanism, (2, 3), method="exact")
+        assert found.lower <= 1 / 40 <= found.upper
+        assert found.upper - found.lower < 1e-9

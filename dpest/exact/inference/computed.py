@@ -25,10 +25,13 @@ class Chain:
     """An exact value that is rounded to the nearest double, and what is done to this double: (k / 12 - 0.25) / 0.5."""
 
     steps: tuple[Any, ...]  # after the first rounding; values with the same steps are one function of what was exact
+    size: float  # of the largest number
     off: float  # how far the double is from the rational at most
 
-    def __add__(self, step: Any) -> Chain:
-        return Chain((*self.steps, step), self.off)
+    def then(self, step: Any, slope: float, added: float, *, exact: bool = False) -> Chain:
+        """One step more: what it gets is stretched, and rounded where the step is not exact."""
+        size = slope * self.size + added
+        return Chain((*self.steps, step), size, slope * self.off + (0.0 if exact else _HALF_ULP * size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,28 +72,32 @@ def _chain(x: Any, known: Mapping[int, Any]) -> Chain | None:
         return None
     function, operands = written
     random = [y for y in operands if is_node(y)]
-    if function is not operator.neg and function not in _ROUNDED_ONCE:
-        return None
-    off = _HALF_ULP * extent(x, known).size
-    if function is not operator.neg and all(extent(y, known).exact for y in random):
-        return Chain((), off)
+    if function is round and isinstance(x, Linear):  # to digits: the double that is nearest to a decimal fraction
+        return _rounded_to(_LARGE * float(sum(abs(c) for _, c in x.terms)) + abs(float(x.constant)))
+    if function in _ROUNDED_ONCE and all(extent(y, known).exact for y in random):
+        return _rounded_to(extent(x, known).size)
     before = _chain(random[0], known) if len(random) == 1 else None
     if before is None or function is operator.neg:
-        return before and before + function
-    slope = _slope(function, operands)
+        return before and before.then(function, 1.0, 0.0, exact=True)
+    slope = _slope(function, operands) if function in _ROUNDED_ONCE else None
     if slope is None:
         return None
-    done = tuple(None if is_node(y) else y for y in operands)
-    return Chain((*before.steps, (function, done)), slope * before.off + off)
+    constants = [y for y in operands if not is_node(y)]
+    added = abs(float(constants[0])) if function in (operator.add, operator.sub) else 0.0
+    return before.then((function, tuple(None if is_node(y) else y for y in operands)), slope, added)
+
+
+def _rounded_to(size: float) -> Chain:
+    return Chain((), size, _HALF_ULP * size)
 
 
 def _slope(function: Any, operands: Sequence[Any]) -> float | None:
     """How much a step with a constant stretches what it gets; None for steps of another form."""
+    constants = [abs(float(y)) for y in operands if not is_node(y)]
+    if len(constants) != 1:
+        return None
     if function in (operator.add, operator.sub):
         return 1.0
-    constants = [abs(float(y)) for y in operands if not is_node(y)]
-    if function is operator.mul and len(constants) == 1:
+    if function is operator.mul:
         return constants[0]
-    if function is operator.truediv and len(constants) == 1 and is_node(operands[0]) and constants[0]:
-        return 1.0 / constants[0]
-    return None
+    return 1.0 / constants[0] if function is operator.truediv and is_node(operands[0]) and constants[0] else None
