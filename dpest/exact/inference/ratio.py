@@ -25,6 +25,7 @@ from dpest.numerics.rationals import Rational
 
 _REACH = -3000.0  # ln of the density at which a law ends: quotients are asked for far out, where a denominator is close to 0
 _FAR = 1e9  # scales of the noise from zero: doubles are 1e-7 scales apart there
+_HALVED = 8  # times, at most, for roots of noise: down to 1/128 of a panel of a hundred scales
 _BEYOND = 80.0  # scales of the noise beyond the last turn: the integrand falls by e^-80 = 2e-35 there
 
 
@@ -252,8 +253,10 @@ def _integral(own: BoundedDraw, other: BoundedDraw, span: QuotientSpan, which: W
     # Beyond all turns a log-concave integrand falls at least as fast as its own noise: by e^-80 or more.
     start = np.maximum(table.min(axis=1) - _BEYOND * own.scale, first)
     stop = np.minimum(table.max(axis=1) + _BEYOND * own.scale, last)
-    # Enclosures are coarse anyhow: their panels are not halved, and what that costs is in their error.
-    found = integrate(log_f, with_tails(table, start, stop, finest), *(() if which is None else (1,)))
+    # Enclosures are coarse anyhow: their panels are not halved, and what that costs is in their error. Roots fall so fast that
+    # too little of them would be seen.
+    halvings = () if which is None else (_HALVED if own.is_root else 1,)
+    found = integrate(log_f, with_tails(table, start, stop, finest), *halvings)
     return found.log_value, np.where(lost, np.inf, found.error + 1e-15)
 
 

@@ -37,7 +37,7 @@ def density(y: float, moments: Sequence[float], n: int, floor: float, b: float) 
         root = math.sqrt(v / n)
         return root * _lap(y * root - mean) * _lap(v - variance, b)
 
-    inside = sum(integrate.quad(over_variance, p, q, epsrel=1e-11)[0] for p, q in itertools.pairwise(points))
+    inside = sum(integrate.quad(over_variance, p, q, epsabs=0, epsrel=1e-10)[0] for p, q in itertools.pairwise(points))
     return float(below * least * _lap(y * least - mean) + inside)
 
 
@@ -47,13 +47,15 @@ PAIRS = [
     (((0.5, 1.0), (0.8, 0.7)), 0.5, 0.3),
     (((2.0, 5.0), (2.0, 5.4)), 1.0, 0.5),
     (((-1.0, 0.05), (-0.6, 0.3)), 0.01, 0.2),
+    (((-0.9, 0.0), (-0.9, 0.1)), 1.0, 1.0),  # next to zero the means are many roots of the noise away
+    (((2.8, 0.32), (2.8, 0.62)), 0.5, 0.5),
 ]
 
 
 @pytest.mark.parametrize(("pair", "floor", "b"), PAIRS)
 def test_both_ends(pair, floor: float, b: float) -> None:
     found = dpest.estimate(t_statistic, pair, method="exact", params={"floor": floor, "b": b})
-    places = [*np.linspace(-8, 8, 161), *(s * y for s in (1, -1) for y in (12.0, 20.0, 40.0, 80.0))]
+    places = [*np.linspace(-8, 8, 161), *(s * y for s in (1, -1) for y in (12.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0))]
     shown = max(abs(math.log(density(y, pair[0], 3, floor, b) / density(y, pair[1], 3, floor, b))) for y in places)
     assert shown <= found.upper * (1 + 1e-7)
     assert found.lower <= found.upper <= found.lower + 1e-5
