@@ -46,7 +46,7 @@ class _Weight:
         return Fraction(self.count, other.count), frozenset((p, k) for p, k in changed.items() if k)
 
 
-_WeightOf = dict[tuple[Parts, ...], _Weight]
+_WeightTable = dict[tuple[Parts, ...], _Weight]
 
 
 def combined_blocks(
@@ -79,9 +79,9 @@ def restricted(case: Iterable[Placed], block: _Members) -> Parts:
     return frozenset(Counter(Placed(p.component, tuple(index[j] for j in p.outputs)) for p in inside).items())
 
 
-def _table(cases: Sequence[list[Placed]], groups: Sequence[_Members]) -> _WeightOf | None:
+def _table(cases: Sequence[list[Placed]], groups: Sequence[_Members]) -> _WeightTable | None:
     """The weight of each combination; None where one has several."""
-    out: _WeightOf = {}
+    out: _WeightTable = {}
     for case in cases:
         powers = Counter(p for p in case if not p.outputs)
         key = tuple(restricted(case, g) for g in groups)
@@ -92,11 +92,11 @@ def _table(cases: Sequence[list[Placed]], groups: Sequence[_Members]) -> _Weight
     return out
 
 
-def _options(table: _WeightOf) -> list[list[Parts]]:
+def _options(table: _WeightTable) -> list[list[Parts]]:
     return [list(dict.fromkeys(column)) for column in zip(*table, strict=True)]
 
 
-def _join_dependent(table: _WeightOf, links: Links) -> bool:
+def _join_dependent(table: _WeightTable, links: Links) -> bool:
     """Joins groups whose weights change together; False where that is too much work."""
     base, options = next(iter(table)), _options(table)
     if sum(len(a) * len(b) for a, b in combinations(options, 2)) > _MOST_PAIRS:
@@ -107,7 +107,7 @@ def _join_dependent(table: _WeightOf, links: Links) -> bool:
     return True
 
 
-def _apart(table: _WeightOf, base: tuple[Parts, ...], one: tuple[int, Parts], other: tuple[int, Parts]) -> bool:
+def _apart(table: _WeightTable, base: tuple[Parts, ...], one: tuple[int, Parts], other: tuple[int, Parts]) -> bool:
     """Whether one change leads to the same factors before and after another one."""
     found = [table.get(_with(base, *changes)) for changes in ((one,), (other,), (one, other))]
     if found[0] is None or found[1] is None or found[2] is None:

@@ -29,7 +29,7 @@ Solve = Callable[[Block], BothWays]
 
 
 @dataclass(frozen=True)
-class _WeighedCase:
+class _MixturePart:
     """One case: ln of its weight, the error of it, and its components that have outputs."""
 
     log_weight: float
@@ -52,16 +52,16 @@ def mixture_ends(block: Block, solve: Solve) -> Ends:
     return _handed_out(left, right, forward), _handed_out(right, left, backward)
 
 
-def _part(parts: Parts, count: int, side: BlockLaw) -> _WeighedCase:
+def _part(parts: Parts, count: int, side: BlockLaw) -> _MixturePart:
     log_weight, error = math.log(count), 0.0
     for placed, times in parts:
         if not placed.outputs:
             logs, errors = side.measures.of(placed.component).log(np.empty((1, 0)))
             log_weight, error = log_weight + times * float(logs[0]), error + times * float(np.max(errors))
-    return _WeighedCase(log_weight, error, tuple(p for p, times in parts if p.outputs for _ in range(times)))
+    return _MixturePart(log_weight, error, tuple(p for p, times in parts if p.outputs for _ in range(times)))
 
 
-def _ends(block: Block, left: _WeighedCase, right: _WeighedCase, solve: Solve) -> Ends:
+def _ends(block: Block, left: _MixturePart, right: _MixturePart, solve: Solve) -> Ends:
     """Upper ends of the log ratio of two cases: coordinates that share no noise add up."""
     forward = backward = 0.0
     for members in connected([list(left.placed), list(right.placed)]):
@@ -85,7 +85,7 @@ def _points(block: Block, members: tuple[int, ...]) -> Callable[..., Floats] | N
     return lambda *, some=False: np.unique(points(some=some)[:, list(members)], axis=0)
 
 
-def _handed_out(given: list[_WeighedCase], taken: list[_WeighedCase], ends: Floats) -> float:
+def _handed_out(given: list[_MixturePart], taken: list[_MixturePart], ends: Floats) -> float:
     """ln of the smallest bound that shares of the given cases over the others show."""
     from scipy.optimize import linprog
 
