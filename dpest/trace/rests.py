@@ -25,11 +25,9 @@ def note_truths(x: Any, became: Became, note: Note) -> None:
 
 def as_computed(program: AsWritten, value: Linear, became: Became, note: Note | None) -> AsWritten:
     """The comparison of discrete values, with the truths and places that its sides are computed from where they are rounded."""
-    if any(isinstance(n, Draw) and not n.law.discrete for n, _ in value.terms):
+    if any(isinstance(n, Draw) and not n.law.discrete for n, _ in value.terms) or not rests_on(program.condition, became)[1]:
         return program
-    if compared(program.condition, became).exact:  # `program.extent` is worked out once, when all roundings have become draws
-        return program
-    if not rests_on(program.condition, became)[1]:
+    if compared(program.condition, became).exact:  # not the program's own, which is kept: roundings are still to be replaced
         return program
     if note is None:
         raise Uneven("a comparison of values with truths in them that cancel: rounding decides it")
