@@ -21,17 +21,17 @@ _HALF_ULP = 2.0**-53  # relative
 
 
 @dataclass(frozen=True)
-class Chain:
+class RoundedSteps:
     """An exact value that is rounded to the nearest double, and what is done to this double: (k / 12 - 0.25) / 0.5."""
 
-    steps: tuple[Any, ...]  # after the first rounding; values with the same steps are one function of what was exact
+    done: tuple[Any, ...]  # after the first rounding; values with the same steps are one function of what was exact
     size: float  # of the largest number
     off: float  # how far the double is from the rational at most
 
-    def then(self, step: Any, slope: float, added: float, *, exact: bool = False) -> Chain:
+    def then(self, step: Any, slope: float, added: float, *, exact: bool = False) -> RoundedSteps:
         """One step more: what it gets is stretched, and rounded where the step is not exact."""
         size = slope * self.size + added
-        return Chain((*self.steps, step), size, slope * self.off + (0.0 if exact else _HALF_ULP * size))
+        return RoundedSteps((*self.done, step), size, slope * self.off + (0.0 if exact else _HALF_ULP * size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Computed:
     known: Mapping[int, Any]
     terms: tuple[tuple[int, Rational], ...]
     constant: Rational
-    chain: Chain | None  # where its double is one function of one rational
+    steps: RoundedSteps | None  # where its double is one function of one rational
 
     def points(self, values: Sequence[Sequence[float]]) -> Iterator[tuple[Rational, float]]:
         """The rational and the double at every combination of the random numbers; nothing where they are not determined."""
@@ -61,10 +61,10 @@ def computed(x: Any, value: Linear, known: Mapping[int, Any], constant: Rational
     at = {**known, **whole}
     if extent(x, at).exact:
         return None
-    return Computed(x, dict(known), tuple((id(n), c) for n, c in value.terms), constant, _chain(x, at))
+    return Computed(x, dict(known), tuple((id(n), c) for n, c in value.terms), constant, _steps(x, at))
 
 
-def _chain(x: Any, known: Mapping[int, Any]) -> Chain | None:
+def _steps(x: Any, known: Mapping[int, Any]) -> RoundedSteps | None:
     """How a value comes from one exact value by rounded steps with constants; None where it does not."""
     x = known.get(id(x), x)
     written = getattr(x, "written", None)
@@ -76,7 +76,7 @@ def _chain(x: Any, known: Mapping[int, Any]) -> Chain | None:
         return _rounded_to(_LARGE * float(sum(abs(c) for _, c in x.terms)) + abs(float(x.constant)))
     if function in _ROUNDED_ONCE and all(extent(y, known).exact for y in random):
         return _rounded_to(extent(x, known).size)
-    before = _chain(random[0], known) if len(random) == 1 else None
+    before = _steps(random[0], known) if len(random) == 1 else None
     if before is None or function is operator.neg:
         return before and before.then(function, 1.0, 0.0, exact=True)
     slope = _slope(function, operands) if function in _ROUNDED_ONCE else None
@@ -87,8 +87,8 @@ def _chain(x: Any, known: Mapping[int, Any]) -> Chain | None:
     return before.then((function, tuple(None if is_node(y) else y for y in operands)), slope, added)
 
 
-def _rounded_to(size: float) -> Chain:
-    return Chain((), size, _HALF_ULP * size)
+def _rounded_to(size: float) -> RoundedSteps:
+    return RoundedSteps((), size, _HALF_ULP * size)
 
 
 def _slope(function: Any, operands: Sequence[Any]) -> float | None:

@@ -26,7 +26,7 @@ _APART = 2.0**-50  # relative: points that are further apart are different doubl
 def check_doubles(values: Sequence[LeafValue]) -> None:
     """Raises where the program tells points of one output apart in another way than rationals do."""
     made = [v.computed if isinstance(v, Affine | Floor) else None for v in values]
-    if not any(made) or (_are_alike(made) and _are_apart(values, max(m.chain.off for m in made if m and m.chain))):
+    if not any(made) or (_are_alike(made) and _are_apart(values, max(m.steps.off for m in made if m and m.steps))):
         return
     doubles: dict[Rational, float] = {}
     rationals: dict[float, Rational] = {}
@@ -43,9 +43,9 @@ def check_doubles(values: Sequence[LeafValue]) -> None:
 
 def _are_alike(made: Sequence[Computed | None]) -> bool:
     """Whether the doubles of all values are the same function of rationals, so that equal rationals are equal doubles."""
-    if any(m is not None and m.chain is None for m in made):
+    if any(m is not None and m.steps is None for m in made):
         return False
-    return len({m.chain.steps if m and m.chain else () for m in made}) == 1
+    return len({m.steps.done if m and m.steps else () for m in made}) == 1
 
 
 def _are_apart(values: Sequence[LeafValue], off: float) -> bool:
