@@ -87,6 +87,8 @@ def _is_decision(node: Node) -> bool:
 
 
 def _next(node: Node, known: Mapping[int, Any]) -> list[Node]:
+    if isinstance(node, Linear | Compare | Rounded) and node.written is not None and id(node) not in known:
+        return [x for x in node.written[1] if is_node(x)]  # its terms are met there: a long sum lists all of them at each step
     if not isinstance(node, Where) or id(node) in known:
         return _needed(node, known)
     condition = known.get(id(node.condition), node.condition)

@@ -155,7 +155,7 @@ MECHANISMS: dict[str, Bad] = {
         "sin is applied to a random value: such a function can be sampled",
     ),
     "a product": (
-        lambda: estimate(lambda x: (x + laplace(1.0)) * laplace(1.0) + laplace(1.0), (0, 1), method="exact"),
+        lambda: estimate(lambda x: (x + laplace(1.0)) * laplace(1.0) * laplace(1.0) + laplace(1.0), (0, 1), method="exact"),
         errors.ExactRefused,
         "a product of two random values",
     ),

@@ -153,12 +153,13 @@ def test_without_draws_the_program_or_the_number_decides() -> None:
             assert atomic(relation, Linear((), exact(x)), At({}), unknown) == TESTS[relation](x, 0)
 
 
-def test_draws_without_a_last_point_that_cancel_are_not_gone_through() -> None:
+def test_draws_without_a_last_point_that_cancel_are_refused() -> None:
     """Only where all draws that cancel have finitely many points can the program be asked at each of them."""
     for relation in Relation:
         program = Said(lambda _: None)
         program.condition = Linear(((DIE, exact(1)), (Draw(Geometric(1.0)), exact(1))), exact(0))  # type: ignore[assignment]
-        assert settled(relation, exact(0), program, None) == TESTS[relation](0, 0)  # type: ignore[arg-type]
+        with pytest.raises(ExactRefused, match="cancel: rounding decides it"):
+            settled(relation, exact(0), program, None)  # type: ignore[arg-type]
         program.condition = Linear(((DIE, exact(1)), (OTHER, exact(1))), exact(0))  # type: ignore[assignment]
         with pytest.raises(Uneven):
             settled(relation, exact(0), program, None)  # type: ignore[arg-type]
