@@ -169,17 +169,17 @@ class Moved(Continuous):
         low, high = self.function.domain
         return (-math.inf if low is None else float(low)), (math.inf if high is None else float(high))
 
-    def _limit(self, x: float) -> float:
+    def limit(self, x: float) -> float:
         """The function's value where X is x, or at the end of the domain that is nearest to it."""
         inner = self.factor * x + self.offset
         return float(self.function.values(min(max(inner, self._domain[0]), self._domain[1])))
 
     def _forth(self, x: float) -> float:
-        return min(max(self._limit(x), -_MOST), _MOST)
+        return min(max(self.limit(x), -_MOST), _MOST)
 
     @cached_property
     def support(self) -> tuple[float, float]:
-        ends = [self._limit(x) for x in self.law.support]
+        ends = [self.limit(x) for x in self.law.support]
         return min(ends), max(ends)
 
     @property
@@ -219,7 +219,7 @@ class Moved(Continuous):
     def _reached(self, x: float, log_mass: float) -> float:
         """How far the function goes towards one end of X; next to an end of its domain, up to where so much mass is left."""
         inner, (low, high) = self.factor * x + self.offset, self._domain
-        if low < inner < high or abs(self._limit(x)) < _MOST:
+        if low < inner < high or abs(self.limit(x)) < _MOST:
             return self._forth(x)
         end, side = (low, 1) if inner <= low else (high, -1)
         first, last = _LEAST, math.log(abs(inner - end) + abs(self.factor) * self.law.scale)

@@ -23,6 +23,7 @@ from dpest.numerics.rationals import ONE, Rational
 
 _NEAR = (0.25, 0.5, 0.75, 0.9)  # of the distance: values beyond such a share of it have the tail's shape; the noise is the rest
 _SMALL = -16.0  # ln of the share of nearer values from which on a bound is worth anything: e^-16 = 1e-7, less farther out
+_MISSING = 0.5  # of a tail, at most: up to there -ln(1 - x) <= 2 x
 _ROUNDING = 1e-15
 _APART = 1e-9  # relative: roots of the distance that are as near count as equal
 
@@ -79,11 +80,12 @@ class HeavyPair:
         terms, count = (*self.one, *self.two), len(self.one)
         (one, other), (least, below) = ((_total(x[:count]), _total(x[count:])) for x in (there, here))
         nearer = _nearer(terms, far, share, min(least, below))
-        if nearer is None:
+        missing = max(x.tail.error(share * far) for x in terms)
+        if nearer is None or missing > _MISSING:
             return None
         shape = terms[0].tail.shape
         rounding = _ROUNDING * (8 + max(map(abs, (*there, *here, shape.log(share * far)))))
-        slack = 2 * (nearer + max(x.tail.error(share * far) for x in terms))
+        slack = 2 * (nearer + missing)
         error = 2 * (max(x.error for x in terms) + rounding)
         return FarRatio(one - other, least - other - slack, one - below + slack, error)
 

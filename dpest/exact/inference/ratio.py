@@ -102,7 +102,7 @@ class BoundedDraw:
         if isinstance(self.law, Moved):
             inner = self.law.law.mode
             assert inner is not None
-            return self.place(float(np.clip(self.law.values(np.array(inner)), *self.law.support)))
+            return self.place(self.law.limit(inner))
         assert self.law.mode is not None
         return self.place(self.law.mode)
 
@@ -234,7 +234,7 @@ def _integral(own: BoundedDraw, other: BoundedDraw, span: QuotientSpan, which: W
         for m in other.turns:
             columns += [m / low, m / high, 2 * m / (low + high)] if which is not None else [m / low]
     forced = np.stack([other.nearest(low, own.mode), other.nearest(high, own.mode)])
-    lost = (np.abs(forced) > _FAR * own.scale).any(axis=0)  # so far out, doubles are too coarse for the noise
+    lost = ~(np.abs(forced) <= _FAR * own.scale).all(axis=0)  # so far out, doubles are too coarse for the noise
     forced = np.where(lost, own.mode, forced)
     sides = [own.ends_around(x) for x in forced]
     first, last = np.minimum(sides[0][0], sides[1][0]), np.maximum(sides[0][1], sides[1][1])
