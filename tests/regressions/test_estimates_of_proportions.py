@@ -82,3 +82,22 @@ def test_many_points_of_a_noisy_value_that_is_rounded_to_digits(digits: int) -> 
         found = dpest.estimate(mechanism, (2, 3), method="exact")
         assert found.lower <= 1 / 40 <= found.upper
         assert found.upper - found.lower < 1e-9
+
+
+def test_an_output_that_is_rounded_on_one_way_and_not_on_another() -> None:
+    """Beside a density, the points of a rounding are compared among themselves."""
+
+    def mechanism(x: list[int]) -> Any:
+        z = dpest.laplace(2)
+        return round(z, 2) if x[0] + z > -2 else z + x[0]
+
+    found = dpest.estimate(mechanism, ([20], [21]), method="exact")
+    assert found.lower <= found.epsilon <= found.upper
+
+    def other(x: int) -> Any:
+        z = dpest.laplace(2)
+        return round(x + z, 2) if dpest.bernoulli(0.5) else x + z
+
+    found = dpest.estimate(other, (0, 1), method="exact")
+    assert found.lower <= 0.5 <= found.upper
+    assert found.upper - found.lower < 1e-9

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpest.errors import ExactRefused
-from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, Ratio
+from dpest.exact.inference.cases import Affine, Constant, Expansion, Floor, LeafValue, Ratio
 from dpest.exact.inference.component import Placed
 from dpest.exact.inference.lattice import Lattice, meeting
 from dpest.exact.inference.sphere import Spherical
@@ -63,6 +63,11 @@ class Stratum:
 _DIVIDED = (Ratio, Spherical)
 
 
+def _is_smooth(x: LeafValue) -> bool:
+    """Whether a value has a density; single points have no weight in it."""
+    return isinstance(x, _DIVIDED) or (isinstance(x, Affine) and x.continuous)
+
+
 def strata(
     left: list[Expansion], right: list[Expansion], positions: list[int], exchange: list[int], measures: Measures
 ) -> list[Stratum]:
@@ -75,7 +80,7 @@ def strata(
     }
     if list(map(id, left)) != list(map(id, right)):  # one and the same law loses nothing, however it is rounded
         for i in lattice:
-            check_doubles([case.values[i] for case in (*left, *right)])
+            check_doubles([x for case in (*left, *right) if not _is_smooth(x := case.values[i])])
     keyed: dict[Any, tuple[list[Expansion], list[Expansion]]] = {}
     for side, cases in enumerate((left, right)):
         for case in cases:
@@ -94,7 +99,7 @@ def strata(
 def _shape(case: Expansion, lattice: set[int]) -> tuple[Any, ...]:
     out: list[Any] = []
     for i, x in enumerate(case.values):
-        if (isinstance(x, Affine) and x.continuous) or isinstance(x, _DIVIDED):
+        if _is_smooth(x):
             out.append((REAL,))
         elif i in lattice and _is_number(x):
             out.append((ANY,))
